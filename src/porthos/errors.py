@@ -1,0 +1,72 @@
+"""Exceptions, and the status of a run: each is a sentence that says what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from porthos.results.trajectory import Trajectory
+
+
+class PorthosError(Exception):
+    """Any error that Porthos raises on purpose."""
+
+
+class ModelError(PorthosError, ValueError):
+    """The description of a mechanism is wrong; the message names the part."""
+
+
+class InconsistentStateError(ModelError):
+    """Initial positions or velocities contradict the joints."""
+
+
+class InputError(PorthosError, ValueError):
+    """An input of a port or a load gave something that cannot be a force."""
+
+
+class StructureError(PorthosError):
+    """A pH-DAE lacks a structural property (skew J, R >= 0, E^T z = grad H, ...)."""
+
+
+class ResultError(PorthosError, ValueError):
+    """A stored result cannot be read, or has not what was asked of it."""
+
+
+class Status(Enum):
+    """How a run ended. The value is the message."""
+
+    OK = "The run reached its end."
+    NEWTON_STALLED = (
+        "Newton's method stopped converging. Halve the step; if that does not help, run system.check(): "
+        "a singular configuration or redundant joints are the usual cause."
+    )
+    SINGULAR = (
+        "The constraint Jacobian lost rank: the mechanism is in a singular configuration or has redundant "
+        "joints. Run system.check() to see the rank and the rows concerned."
+    )
+    BAD_INPUT = "An input (load, port or controller) gave a value that is not a finite number."
+    STEP_TOO_LARGE = (
+        "A body turned by more than half a turn within one step: the step is too large for the motion. "
+        "Use a smaller step."
+    )
+
+
+class SimulationError(PorthosError):
+    """A run stopped before its end. `trajectory` holds all that was computed, `status` says why."""
+
+    def __init__(self, message: str, status: Status, trajectory: Trajectory) -> None:
+        super().__init__(message)
+        self.status = status
+        self.trajectory = trajectory
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A sentence that helps with a misspelt name: the nearest one, and the list of all."""
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    hint = f"Did you mean '{close[0]}'? " if close else ""
+    listed = ", ".join(f"'{n}'" for n in names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"{hint}Known: {listed}." if names else "There are none."

@@ -1,0 +1,44 @@
+"""What every time-stepping scheme declares, and one test holds all of them to.
+
+A scheme is a frozen set of options. `order` is the order of q and v; `preserves` lists what stays exact up to
+round-off; `symmetric` means that a step back undoes a step. `start` makes the memory of a run, `advance` makes
+steps with it; the scheme itself never changes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from porthos.kernels.march import Record
+from porthos.notation import Array
+from porthos.system.mechanical import MechanicalSystem
+
+ENERGY, LINEAR, ANGULAR = "energy", "linear momentum", "angular momentum"
+POSITION, VELOCITY = "position constraints", "velocity constraints"
+
+
+class Scheme(ABC):
+    """A time-stepping scheme for mechanical systems."""
+
+    order: ClassVar[int]
+    preserves: ClassVar[frozenset[str]]
+    symmetric: ClassVar[bool]
+
+    @abstractmethod
+    def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> Any:
+        """The memory of a run that starts at (q, v), kernel arrays, with steps h."""
+
+    @abstractmethod
+    def advance(
+        self,
+        system: MechanicalSystem,
+        h: float,
+        wrench: Array,
+        every: int,
+        q: Array,
+        v: Array,
+        memory: Any,
+        record: Record,
+    ) -> tuple[int, int]:
+        """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""

@@ -1,0 +1,74 @@
+"""Energies, momenta and constraint errors of many states at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porthos.kernels.compile import entry
+from porthos.kernels.nodal import constraint_rates, constraint_values
+from porthos.kernels.rows import cross, dot, evaluate_rows
+from porthos.kernels.tables import Mechanism, RowVectors
+from porthos.notation import Array
+
+
+@entry
+def energies(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
+    """Kinetic and potential energy (T,) of the states q, v (T, N, 4, 3)."""
+    kinetic, potential = np.zeros(q.shape[0]), np.zeros(q.shape[0])
+    for t in range(q.shape[0]):
+        for b in range(mech.mass.size):
+            kinetic[t] += 0.5 * mech.mass[b] * dot(v[t, b, 0], v[t, b, 0])
+            potential[t] -= mech.mass[b] * dot(mech.gravity, q[t, b, 0])
+            for i in range(3):
+                kinetic[t] += 0.5 * mech.euler[b, i] * dot(v[t, b, i + 1], v[t, b, i + 1])
+    return kinetic, potential
+
+
+@entry
+def momenta(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
+    """Linear momentum and angular momentum about the origin, (T, 3) each, of the states q, v (T, N, 4, 3)."""
+    linear, angular, part = np.zeros((q.shape[0], 3)), np.zeros((q.shape[0], 3)), np.empty(3)
+    for t in range(q.shape[0]):
+        for b in range(mech.mass.size):
+            for i in range(4):
+                M = mech.mass[b] if i == 0 else mech.euler[b, i - 1]
+                cross(q[t, b, i], v[t, b, i], part)
+                for k in range(3):
+                    angular[t, k] += M * part[k]
+                    if i == 0:
+                        linear[t, k] += M * v[t, b, i, k]
+    return linear, angular
+
+
+@entry
+def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: RowVectors, rates: RowVectors
+                      ) -> tuple[Array, Array]:  # fmt: skip
+    """Largest |g| and |G v| (T,), rows of rigidity included; `still` (N+1, 4, 3) provides the ground."""
+    bodies = mech.mass.size
+    position, velocity = np.zeros(q.shape[0]), np.zeros(q.shape[0])
+    g, gv = np.zeros(mech.c.size), np.zeros(mech.c.size)
+    config, rate = still.copy(), np.zeros_like(still)
+    for t in range(q.shape[0]):
+        config[:bodies] = q[t]
+        rate[:bodies] = v[t]
+        evaluate_rows(mech, config, 1.0, rows)
+        evaluate_rows(mech, rate, 0.0, rates)
+        constraint_values(mech, rows, g)
+        constraint_rates(mech, rows, rates, gv)
+        for r in range(g.size):
+            position[t] = max(position[t], abs(g[r]))
+            velocity[t] = max(velocity[t], abs(gv[r]))
+        for b in range(bodies):
+            if not mech.rigid[b]:
+                continue
+            for i in range(1, 4):
+                for j in range(i, 4):
+                    d, w = (
+                        dot(q[t, b, i], q[t, b, j]),
+                        dot(q[t, b, i], v[t, b, j]) + dot(q[t, b, j], v[t, b, i]),
+                    )
+                    if i == j:
+                        d, w = 0.5 * (d - 1.0), 0.5 * w
+                    position[t] = max(position[t], abs(d))
+                    velocity[t] = max(velocity[t], abs(w))
+    return position, velocity

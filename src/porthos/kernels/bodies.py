@@ -1,0 +1,83 @@
+"""Kinematics of rigid bodies in directors: the Cayley map that the midpoint rule with rigidity rows amounts to.
+
+dbar_i = nu (d_i^0 + a x d_i^0 + a (a . d_i^0)),  nu = 1/(1 + |a|^2),  d_i^1 = 2 dbar_i - d_i^0,  phi^1 = phi^0 + 2 u.
+"""
+
+from __future__ import annotations
+
+from porthos.kernels.compile import entry, kernel
+from porthos.kernels.rows import dot
+from porthos.kernels.tables import Mechanism
+from porthos.notation import Array
+
+
+@kernel
+def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
+    """Midpoint and end configurations from the half increments ua (N, 6) = (u, a) of all bodies."""
+    for b in range(mech.mass.size):
+        for k in range(3):
+            mid[b, 0, k] = q0[b, 0, k] + ua[b, k]
+            end[b, 0, k] = q0[b, 0, k] + 2.0 * ua[b, k]
+        if mech.rigid[b]:
+            a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
+            nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+            for i in range(1, 4):
+                x, y, z = q0[b, i, 0], q0[b, i, 1], q0[b, i, 2]
+                along = a0 * x + a1 * y + a2 * z
+                mid[b, i, 0] = nu * (x + a1 * z - a2 * y + a0 * along)
+                mid[b, i, 1] = nu * (y + a2 * x - a0 * z + a1 * along)
+                mid[b, i, 2] = nu * (z + a0 * y - a1 * x + a2 * along)
+                end[b, i, 0] = 2.0 * mid[b, i, 0] - x
+                end[b, i, 1] = 2.0 * mid[b, i, 1] - y
+                end[b, i, 2] = 2.0 * mid[b, i, 2] - z
+
+
+@kernel
+def update_increment(ua: Array, dx: Array, rotates: bool) -> None:
+    """Put the Newton update dx = (delta phi^1, theta) into the half increments ua = (u, a) of one body."""
+    for k in range(3):
+        ua[k] += 0.5 * dx[k]
+    if rotates:
+        a0, a1, a2 = ua[3], ua[4], ua[5]
+        t0, t1, t2 = dx[3], dx[4], dx[5]
+        along = a0 * t0 + a1 * t1 + a2 * t2
+        ua[3] = a0 + 0.5 * (t0 - (a1 * t2 - a2 * t1) + a0 * along)
+        ua[4] = a1 + 0.5 * (t1 - (a2 * t0 - a0 * t2) + a1 * along)
+        ua[5] = a2 + 0.5 * (t2 - (a0 * t1 - a1 * t0) + a2 * along)
+
+
+@entry
+def spatial_rates(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
+    """out (N, 6): velocity of the centre of mass and angular velocity 1/2 sum d_i x v_i of each body."""
+    for b in range(mech.mass.size):
+        for k in range(3):
+            out[b, k] = v[b, 0, k]
+            out[b, 3 + k] = 0.0
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                d, w = q[b, i], v[b, i]
+                out[b, 3] += 0.5 * (d[1] * w[2] - d[2] * w[1])
+                out[b, 4] += 0.5 * (d[2] * w[0] - d[0] * w[2])
+                out[b, 5] += 0.5 * (d[0] * w[1] - d[1] * w[0])
+
+
+@kernel
+def inertia_about_axes(euler: Array, d: Array, e: Array, out: Array) -> None:
+    """out (3, 3) = sum E_i ((d_i . e_i) I - e_i d_i^T), the matrix of sum E_i d_i x (theta x e_i); d, e (3, 3)."""
+    out[:, :] = 0.0
+    for i in range(3):
+        s = euler[i] * dot(d[i], e[i])
+        for r in range(3):
+            for c in range(3):
+                out[r, c] -= euler[i] * e[i, r] * d[i, c]
+            out[r, r] += s
+
+
+@kernel
+def add_spin(spin: Array, d: Array, out: Array) -> None:
+    """Add sum spin_i d_i d_i^T: keeps the block of a rod without thickness regular; its residual is untouched."""
+    for i in range(3):
+        if spin[i] > 0.0:
+            for r in range(3):
+                for c in range(3):
+                    out[r, c] += spin[i] * d[i, r] * d[i, c]

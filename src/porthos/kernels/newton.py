@@ -1,0 +1,119 @@
+"""When to stop Newton's method, and what to start it from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from porthos.kernels.compile import kernel
+from porthos.kernels.tables import Mechanism
+from porthos.notation import Array, IntArray
+
+# How a step ended; `integrate/march.py` translates to errors.Status.
+CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR = 0, 1, 2, 3
+
+PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from it is round-off
+ROUND_OFF = 1e-15
+NOISE = 1e-9  # updates below this that stop shrinking have reached the round-off floor
+SMALLEST_MOTION = 1e-7  # motion of one step below which updates are measured against this instead
+LARGEST_TURN = 0.5  # rad, limit of one Newton update
+LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
+FEEDBACK = 0.1  # share of the position error of the last step that is removed in this one
+
+
+class Newton(NamedTuple):
+    """Options of Newton's method."""
+
+    tolerance: float  # relative size of the last update; 0: iterate to the round-off floor
+    iterations: int
+    length: float  # size of the mechanism, the unit of displacements
+
+
+class Memory(NamedTuple):
+    """What a step hands to the next one for its starting guess."""
+
+    ua: Array  # (3, N, 6) increments of the last three steps, latest first
+    lam: Array  # (R,) multipliers of the last step
+    gam: Array  # (R,) multipliers of the velocity level, if there are any
+    count: IntArray  # (1,) steps made
+
+
+@kernel
+def update_size(mech: Mechanism, start: IntArray, x: Array, length: float) -> float:
+    """The largest displacement (in units of `length`) or rotation in the update x of all bodies."""
+    size = 0.0
+    for b in range(mech.mass.size):
+        s = start[b]
+        for k in range(3):
+            size = max(size, abs(x[s + k]) / length)
+        if mech.rigid[b]:
+            for k in range(3, 6):
+                size = max(size, abs(x[s + k]))
+    return size
+
+
+@kernel
+def motion(ua: Array, length: float) -> float:
+    """The largest displacement (in units of `length`) or rotation within the step: the unit for updates."""
+    size = SMALLEST_MOTION
+    for b in range(ua.shape[0]):
+        for k in range(3):
+            size = max(size, 2.0 * abs(ua[b, k]) / length, 2.0 * abs(ua[b, 3 + k]))
+    return size
+
+
+@kernel
+def finished(size: float, previous: float, tolerance: float) -> bool:
+    """Whether the update just made was the last one needed.
+
+    For quadratic convergence the next update would be size (size/previous)^2: no iteration is spent to see it.
+    """
+    if size <= max(tolerance, ROUND_OFF):
+        return True
+    if previous <= 0.0:
+        return False
+    ratio = size / previous
+    if ratio < 1.0 and size * ratio * ratio < max(ROUND_OFF, 0.1 * tolerance):
+        return True
+    return size < NOISE and ratio > 0.25
+
+
+@kernel
+def guess(memory: Memory, order: int, ua: Array) -> None:
+    """Extrapolate the increments of the last steps: order 0 repeats, 1 is linear, 2 is quadratic."""
+    h = memory.ua
+    for b in range(ua.shape[0]):
+        for k in range(6):
+            x0, x1, x2 = h[0, b, k], h[1, b, k], h[2, b, k]
+            if order == 0:
+                ua[b, k] = x0
+            elif order == 1:
+                ua[b, k] = 2.0 * x0 - x1
+            else:
+                ua[b, k] = 3.0 * x0 - 3.0 * x1 + x2
+
+
+@kernel
+def best_order(memory: Memory) -> int:
+    """The order of extrapolation that would have predicted the last step best."""
+    if memory.count[0] < 2:
+        return 0
+    h = memory.ua
+    e0, e1 = 0.0, 0.0
+    for b in range(h.shape[1]):
+        for k in range(6):
+            e0 = max(e0, abs(h[0, b, k] - h[1, b, k]))
+            e1 = max(e1, abs(h[0, b, k] - 2.0 * h[1, b, k] + h[2, b, k]))
+    if e1 < e0:
+        return 2 if e1 < 0.2 * e0 and memory.count[0] > 2 else 1
+    return 0
+
+
+@kernel
+def remember(memory: Memory, ua: Array, lam: Array, gam: Array) -> None:
+    """Store an accepted step."""
+    memory.ua[2] = memory.ua[1]
+    memory.ua[1] = memory.ua[0]
+    memory.ua[0] = ua
+    memory.lam[:] = lam
+    memory.gam[:] = gam
+    memory.count[0] += 1

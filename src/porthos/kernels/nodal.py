@@ -1,0 +1,199 @@
+"""Solves with the matrix [P^T M P, (G P)^T; G P, 0] at one configuration: accelerations, reactions, projections.
+
+The acceleration of a body is v_i' = omega' x d_i - sum_j (v_i . v_j) d^j: the second part keeps the rigidity rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porthos.kernels.bodies import add_spin, inertia_about_axes, move
+from porthos.kernels.compile import entry, kernel
+from porthos.kernels.elimination import Factors, add_block, factorise, substitute
+from porthos.kernels.forces import lever
+from porthos.kernels.newton import PIVOT_FLOOR
+from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row
+from porthos.kernels.tables import Layout, Mechanism, RowVectors
+from porthos.notation import Array
+
+REFINEMENTS = 2  # solves that undo the spin stiffness of rods without thickness
+
+
+@kernel
+def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors) -> int:
+    """Assemble and factorise the matrix at q; returns what `factorise` returns."""
+    evaluate_rows(mech, q, 1.0, rows)
+    factors.data[:] = 0.0
+    A, row = np.empty((3, 3)), np.empty(6)
+    for b in range(mech.mass.size):
+        n, at = layout.pattern.size[b], layout.pattern.diagonal[b]
+        for k in range(3):
+            factors.data[at + k * n + k] = mech.mass[b]
+        if mech.rigid[b]:
+            inertia_about_axes(mech.euler[b], q[b, 1:], q[b, 1:], A)
+            add_spin(mech.spin[b], q[b, 1:], A)
+            add_block(factors.data, at, n, 3, 3, A)
+    for j in range(mech.joint_body.shape[0]):
+        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+        for i in range(m):
+            for s in range(2):
+                b = mech.row_body[first + i, s]
+                if b == mech.mass.size:
+                    continue
+                n = layout.pattern.size[b]
+                reduced_row(mech, rows, first + i, s, row)
+                for k in range(n):
+                    factors.data[layout.body_joint[j, s] + k * m + i] += row[k]
+                    factors.data[layout.joint_body[j, s] + i * n + k] += row[k]
+    return factorise(layout.pattern, factors.data, factors.pivots, factors.scale, PIVOT_FLOOR)
+
+
+@kernel
+def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs: Array) -> Array:
+    """x with K x = rhs for the factorised matrix, without the spin stiffness that only keeps it regular."""
+    x = rhs.copy()
+    substitute(layout.pattern, factors.data, factors.pivots, x)
+    for _ in range(REFINEMENTS):
+        again = rhs.copy()
+        changed = False
+        for b in range(mech.mass.size):
+            s = layout.pattern.start[b]
+            for i in range(3):
+                if mech.rigid[b] and mech.spin[b, i] > 0.0:
+                    changed = True
+                    d = q[b, i + 1]
+                    f = mech.spin[b, i] * (d[0] * x[s + 3] + d[1] * x[s + 4] + d[2] * x[s + 5])
+                    for k in range(3):
+                        again[s + 3 + k] += f * d[k]
+        if not changed:
+            break
+        substitute(layout.pattern, factors.data, factors.pivots, again)
+        x = again
+    return x
+
+
+@entry
+def constraint_values(mech: Mechanism, rows: RowVectors, out: Array) -> None:
+    """out (R,) = g at the configuration of the rows."""
+    for r in range(mech.c.size):
+        out[r] = dot(rows.u[r], rows.w[r]) - mech.c[r]
+
+
+@entry
+def constraint_rates(mech: Mechanism, rows: RowVectors, rates: RowVectors, out: Array) -> None:
+    """out (R,) = G(q) v from the rows at q and their linear parts at v."""
+    for r in range(mech.c.size):
+        out[r] = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+
+
+@entry
+def project_position(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors,
+                     tolerance: float, iterations: int) -> tuple[int, float]:  # fmt: skip
+    """Move q (in place) onto g = 0 by mass-weighted Gauss-Newton steps; returns (iterations, last |g|)."""
+    bodies = mech.mass.size
+    g = np.empty(mech.c.size)
+    rhs = np.zeros(layout.pattern.start[-1])
+    mid, end, ua = q.copy(), q.copy(), np.zeros((bodies, 6))
+    size = np.inf
+    for n in range(iterations + 1):
+        evaluate_rows(mech, q, 1.0, rows)
+        constraint_values(mech, rows, g)
+        last, size = size, np.abs(g).max() if g.size else 0.0
+        if size <= tolerance or n == iterations or (size < 1e3 * tolerance and size > 0.5 * last):
+            return n, size
+        if factorise_nodal(mech, layout, q, rows, factors) < 0:
+            return n, size
+        rhs[:] = 0.0
+        rhs[layout.pattern.start[bodies] :] = -g
+        x = solve_nodal(mech, layout, q, factors, rhs)
+        for b in range(bodies):
+            for k in range(layout.pattern.size[b]):
+                ua[b, k] = 0.5 * x[layout.pattern.start[b] + k]
+        move(mech, q, ua, mid, end)
+        q[:] = end
+    return iterations, size
+
+
+@entry
+def project_velocity(mech: Mechanism, layout: Layout, q: Array, twist: Array, rows: RowVectors,
+                     factors: Factors) -> Array:  # fmt: skip
+    """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G P twist = 0."""
+    bodies = mech.mass.size
+    factorise_nodal(mech, layout, q, rows, factors)
+    rhs = np.zeros(layout.pattern.start[-1])
+    row = np.empty(6)
+    result = twist.copy()
+    for _ in range(2):  # the second pass removes the round-off of the first
+        rhs[:] = 0.0
+        for r in range(mech.c.size):
+            for s in range(2):
+                b = mech.row_body[r, s]
+                if b < bodies:
+                    reduced_row(mech, rows, r, s, row)
+                    for k in range(layout.pattern.size[b]):
+                        rhs[layout.pattern.start[bodies] + r] -= row[k] * result[b, k]
+        substitute(layout.pattern, factors.data, factors.pivots, rhs)
+        for b in range(bodies):
+            for k in range(layout.pattern.size[b]):
+                result[b, k] += rhs[layout.pattern.start[b] + k]
+    return result
+
+
+@kernel
+def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
+    """out (N+1, 4, 3): the part -sum_j (v_i . v_j) d_j of the accelerations of the directors."""
+    out[:, :, :] = 0.0
+    for b in range(mech.mass.size):
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                for j in range(1, 4):
+                    f = dot(v[b, i], v[b, j])
+                    for k in range(3):
+                        out[b, i, k] -= f * q[b, j, k]
+
+
+@entry
+def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: Array, rows: RowVectors,
+                  rates: RowVectors, factors: Factors, acceleration: Array, lam: Array) -> int:  # fmt: skip
+    """v' (N+1, 4, 3) and the joint multipliers (R,) at (q, v); returns what `factorise` returns.
+
+    M v' + G^T lam = f and d/dt (G v) = 0, solved in the reduced unknowns.
+    """
+    bodies, start = mech.mass.size, layout.pattern.start
+    ended = factorise_nodal(mech, layout, q, rows, factors)
+    centripetal(mech, q, v, acceleration)
+    x, part, arm = np.zeros(start[-1]), np.empty(3), np.empty(3)
+    for b in range(bodies):
+        for k in range(3):
+            x[start[b] + k] = mech.mass[b] * mech.gravity[k]
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                cross(q[b, i], acceleration[b, i], part)
+                for k in range(3):
+                    x[start[b] + 3 + k] -= mech.euler[b, i - 1] * part[k]
+    for load in range(mech.load_body.size):
+        b = mech.load_body[load]
+        for k in range(3):
+            x[start[b] + k] += wrench[load, k]
+        if mech.rigid[b]:
+            lever(mech.load_point[load], q[b], arm)
+            cross(arm, wrench[load, :3], part)
+            for k in range(3):
+                x[start[b] + 3 + k] += part[k] + wrench[load, 3 + k]
+    evaluate_rows(mech, v, 0.0, rates)
+    for r in range(mech.c.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
+        x[start[bodies] + r] = -2.0 * dot(rates.u[r], rates.w[r])
+    evaluate_rows(mech, acceleration, 0.0, rates)
+    for r in range(mech.c.size):
+        x[start[bodies] + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+    x = solve_nodal(mech, layout, q, factors, x)
+    for b in range(bodies):
+        for k in range(3):
+            acceleration[b, 0, k] = x[start[b] + k]
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                cross(x[start[b] + 3 : start[b] + 6], q[b, i], part)
+                for k in range(3):
+                    acceleration[b, i, k] += part[k]
+    lam[:] = x[start[bodies] :]
+    return ended

@@ -1,0 +1,387 @@
+"""One step of PH-MP-GGL, eq. (61) of 001 at the midpoint, reduced to 12 unknowns a body and two sets of multipliers.
+
+Same Cayley kinematics as PH-MP; the velocity at the end is rigid, V^1 = h v^1 = P(q^1) tau. With V = h v,
+Vbar = (V^0 + V^1)/2, gam' = h gam, lam' = h^2 lam and L = sum_j Vbar_j dbar^j (dbar^j: reciprocal directors),
+  Y_i = M_i (q^1 - q^0 - Vbar)_i - (Gbar^T gam')_i,                                                  Pbar^T Y = 0
+  X_i = M_i (V^1 - V^0)_i - h^2 f_i + (Gbar^T lam')_i + (G(Vbar)^T gam')_i + [L Y_i]_directors,      Pbar^T X = 0
+  g(q^1) = (1 - kappa) g(q^0),   G(q^1) V^1 = 0.
+L Y_i are the forces of the internal multipliers Gam of the velocity level: Y_i = sum_j Gam_ij dbar_j.
+The Newton matrix neglects only terms that are O(h^3) beside those kept (those multiplied by Y or gam').
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porthos.kernels.bodies import inertia_about_axes, move, update_increment
+from porthos.kernels.compile import entry, kernel
+from porthos.kernels.elimination import add_block, factorise, substitute
+from porthos.kernels.forces import add_loads, outputs
+from porthos.kernels.newton import (
+    CONVERGED,
+    LARGEST_TURN,
+    PIVOT_FLOOR,
+    SINGULAR,
+    STALLED,
+    Memory,
+    Newton,
+    best_order,
+    finished,
+    guess,
+    motion,
+    remember,
+    update_size,
+)  # fmt: skip
+from porthos.kernels.reduced_midpoint import Workspace, position_feedback, turned
+from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row, row_stiffness
+from porthos.kernels.tables import Layout, Mechanism
+from porthos.notation import Array
+
+
+@entry
+def rigid_velocity(mech: Mechanism, q: Array, tau: Array, out: Array) -> None:
+    """out (N+1, 4, 3) = P(q) tau: (tau_phi, tau_omega x d_i)."""
+    for b in range(mech.mass.size):
+        for k in range(3):
+            out[b, 0, k] = tau[b, k]
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                cross(tau[b, 3:], q[b, i], out[b, i])
+
+
+@kernel
+def velocity_gradient(mid: Array, V: Array, L: Array) -> None:
+    """L (3, 3) = sum_j V_j dbar^j with the reciprocal directors of mid (4, 3): dbar^1 = dbar_2 x dbar_3 / det, ..."""
+    c = np.empty(3)
+    L[:, :] = 0.0
+    cross(mid[2], mid[3], c)
+    det = dot(mid[1], c)
+    for j in range(3):
+        cross(mid[1 + (j + 1) % 3], mid[1 + (j + 2) % 3], c)
+        for r in range(3):
+            for k in range(3):
+                L[r, k] += V[j + 1, r] * c[k] / det
+
+
+@kernel
+def row_forces(mech: Mechanism, r: int, s: int, u: Array, w: Array, i: int, out: Array) -> None:
+    """out (3,) = cu_si w + cw_si u: the entry of G^T of row r for coordinate i of side s."""
+    for k in range(3):
+        out[k] = mech.cu[r, s, i] * w[k] + mech.cw[r, s, i] * u[k]
+
+
+@kernel
+def gather(mech: Mechanism, h: float, V0: Array, ws: Workspace, V1: Array, Y: Array, X: Array) -> None:
+    """Y and X of all bodies without external forces; V0 = h v^0. The rows must have been evaluated."""
+    Y[:, :, :] = 0.0
+    X[:, :, :] = 0.0
+    part = np.empty(3)
+    for r in range(mech.c.size):
+        for s in range(2):
+            b = mech.row_body[r, s]
+            if b == mech.mass.size:
+                continue
+            for i in range(4):
+                if mech.cu[r, s, i] == 0.0 and mech.cw[r, s, i] == 0.0:
+                    continue
+                row_forces(mech, r, s, ws.rows_mid.u[r], ws.rows_mid.w[r], i, part)
+                for k in range(3):
+                    Y[b, i, k] -= ws.gam[r] * part[k]
+                    X[b, i, k] += ws.lam[r] * part[k]
+                row_forces(mech, r, s, ws.rows_rate.u[r], ws.rows_rate.w[r], i, part)
+                for k in range(3):
+                    X[b, i, k] += ws.gam[r] * part[k]
+    L = np.empty((3, 3))
+    for b in range(mech.mass.size):
+        for i in range(4 if mech.rigid[b] else 1):
+            M = mech.mass[b] if i == 0 else mech.euler[b, i - 1]
+            if i == 0:
+                part[:] = 2.0 * ws.ua[b, :3]
+            else:
+                cross(ws.ua[b, 3:], ws.mid[b, i], part)
+                part *= 2.0
+            for k in range(3):
+                Y[b, i, k] += M * (part[k] - 0.5 * (V0[b, i, k] + V1[b, i, k]))
+                X[b, i, k] += M * (V1[b, i, k] - V0[b, i, k])
+        if mech.rigid[b]:
+            velocity_gradient(ws.mid[b], 0.5 * (V0[b] + V1[b]), L)
+            for i in range(1, 4):
+                for k in range(3):
+                    X[b, i, k] += dot(L[k], Y[b, i])
+
+
+@kernel
+def body_rows(mech: Mechanism, layout: Layout, h: float, V0: Array, V1: Array, Y: Array, X: Array,
+              ws: Workspace) -> None:  # fmt: skip
+    """Rows Pbar^T Y (first) and Pbar^T X of all bodies with their slopes for (delta phi^1, theta) and delta tau."""
+    N, Q, part = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    for b in range(mech.mass.size):
+        s, n, at = layout.pattern.start[b], layout.pattern.size[b], layout.pattern.diagonal[b]
+        half, m, data = n // 2, mech.mass[b], ws.factors.data
+        for k in range(3):
+            ws.x[s + k] = Y[b, 0, k]
+            ws.x[s + half + k] = X[b, 0, k] - h * h * m * mech.gravity[k]
+            data[at + k * n + k] += m
+            data[at + k * n + half + k] -= 0.5 * m
+            data[at + (half + k) * n + half + k] += m
+        if not mech.rigid[b]:
+            continue
+        for k in range(3):
+            ws.x[s + 3 + k] = 0.0
+            ws.x[s + 9 + k] = 0.0
+        for i in range(1, 4):
+            cross(ws.mid[b, i], Y[b, i], part)
+            ws.x[s + 3 : s + 6] += part
+            cross(ws.mid[b, i], X[b, i], part)
+            ws.x[s + 9 : s + 12] += part
+        mid, end = ws.mid[b, 1:], ws.end[b, 1:]
+        inertia_about_axes(mech.euler[b], mid, end, N)
+        turning_slope(mech.euler[b], mid, end, ws.tau[b, 3:], Q)
+        add_block(data, at, n, 3, 3, N - 0.5 * Q)
+        add_block(data, at, n, 3, 9, -0.5 * N)
+        gradient_slopes(mech, layout, b, V0, V1, X, ws, N, Q)
+
+
+@kernel
+def turning_slope(euler: Array, mid: Array, end: Array, omega: Array, out: Array) -> None:
+    """out = matrix of  sum E_i dbar_i x (omega x (theta x d_i^1)): the velocity at the end turns with the body."""
+    x, y, z = np.zeros(3), np.empty(3), np.empty(3)
+    out[:, :] = 0.0
+    for c in range(3):
+        x[c] = 1.0
+        for i in range(3):
+            cross(x, end[i], y)
+            cross(omega, y, z)
+            cross(mid[i], z, y)
+            for k in range(3):
+                out[k, c] += euler[i] * y[k]
+        x[c] = 0.0
+
+
+@kernel
+def gradient_slopes(mech: Mechanism, layout: Layout, b: int, V0: Array, V1: Array, X: Array, ws: Workspace,
+                    N: Array, Q: Array) -> None:  # fmt: skip
+    """Slopes of the rotational part of Pbar^T X: N for tau, Q and the moving directors for theta, and those of L Y."""
+    n, at, data = layout.pattern.size[b], layout.pattern.diagonal[b], ws.factors.data
+    L = np.empty((3, 3))
+    velocity_gradient(ws.mid[b], 0.5 * (V0[b] + V1[b]), L)
+    by_theta, by_tau = Q.copy(), N.copy()
+    x, turn, part, dY = np.zeros(3), np.empty(3), np.empty(3), np.empty(3)
+    for c in range(3):
+        x[c] = 1.0
+        for i in range(1, 4):
+            E = mech.euler[b, i - 1]
+            cross(x, ws.end[b, i], turn)  # theta x d_i^1, and omega x d_i^1 as well
+            cross(ws.tau[b, 3:], turn, dY)
+            for k in range(3):
+                dY[k] = E * (turn[k] - 0.5 * dY[k])
+            apply(L, dY, part)
+            cross(ws.mid[b, i], part, dY)
+            cross(turn, X[b, i], part)
+            for k in range(3):
+                by_theta[k, c] += dY[k] + 0.5 * part[k]
+                dY[k] = -0.5 * E * turn[k]
+            apply(L, dY, part)
+            cross(ws.mid[b, i], part, dY)
+            for k in range(3):
+                by_tau[k, c] += dY[k]
+        x[c] = 0.0
+    add_block(data, at, n, 9, 3, by_theta)
+    add_block(data, at, n, 9, 9, by_tau)
+
+
+@kernel
+def apply(A: Array, x: Array, out: Array) -> None:
+    """Set out = A x for a 3 x 3 matrix."""
+    for k in range(3):
+        out[k] = dot(A[k], x)
+
+
+@kernel
+def velocity_level_column(mech: Mechanism, b: int, r: int, s: int, V0: Array, V1: Array, ws: Workspace,
+                          out: Array) -> None:  # fmt: skip
+    """out (6,): slope of Pbar^T X for gam'_r:  Pbar^T (G(Vbar)^T e_r - L Gbar^T e_r)."""
+    f, part = np.empty(3), np.empty(3)
+    row_forces(mech, r, s, ws.rows_rate.u[r], ws.rows_rate.w[r], 0, f)
+    out[:3] = f
+    out[3:] = 0.0
+    if not mech.rigid[b]:
+        return
+    L = np.empty((3, 3))
+    velocity_gradient(ws.mid[b], 0.5 * (V0[b] + V1[b]), L)
+    for i in range(1, 4):
+        row_forces(mech, r, s, ws.rows_mid.u[r], ws.rows_mid.w[r], i, part)
+        apply(L, part, f)
+        row_forces(mech, r, s, ws.rows_rate.u[r], ws.rows_rate.w[r], i, part)
+        part -= f
+        cross(ws.mid[b, i], part, f)
+        out[3:] += f
+
+
+@kernel
+def velocity_row_slope(mech: Mechanism, r: int, s: int, tau: Array, ws: Workspace, out: Array) -> None:
+    """out (6,): slope of G(q^1) V^1 for (delta phi^1, theta) of side s; rows_rate must hold V^1.
+
+    delta (u.w(V) + w.u(V)) = du.w(V) + dw.u(V) + u.dw(V) + w.du(V), where du(V) = omega x (theta x ru).
+    """
+    u, w = ws.rows_end.u[r], ws.rows_end.w[r]
+    U, W = ws.rows_rate.u[r], ws.rows_rate.w[r]
+    ru, rw = ws.rows_end.ru[r, s], ws.rows_end.rw[r, s]
+    a, b = mech.cu[r, s, 0], mech.cw[r, s, 0]
+    x, y = np.empty(3), np.empty(3)
+    for k in range(3):
+        out[k] = a * W[k] + b * U[k]
+    cross(ru, W, x)
+    cross(rw, U, y)
+    for k in range(3):
+        out[3 + k] = x[k] + y[k]
+    cross(u, tau, x)  # u . (omega x (theta x r)) = theta . (r x (u x omega))
+    cross(rw, x, y)
+    for k in range(3):
+        out[3 + k] += y[k]
+    cross(w, tau, x)
+    cross(ru, x, y)
+    for k in range(3):
+        out[3 + k] += y[k]
+
+
+@kernel
+def joint_rows(mech: Mechanism, layout: Layout, V0: Array, V1: Array, ws: Workspace) -> None:
+    """Constraint rows on both levels and the slopes of the joint forces. Unknowns of a joint: (gam', lam')."""
+    data, start, size = ws.factors.data, layout.pattern.start, layout.pattern.size
+    mid, end, rate = np.empty(6), np.empty(6), np.empty(6)
+    K = np.empty((6, 6))
+    bodies = mech.mass.size
+    for j in range(mech.joint_body.shape[0]):
+        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+        for i in range(m):
+            r = first + i
+            gap = 0.0
+            for s in range(2):
+                b = mech.row_body[r, s]
+                if b == bodies:
+                    continue
+                n = size[b]
+                half = n // 2
+                reduced_row(mech, ws.rows_mid, r, s, mid)
+                reduced_row(mech, ws.rows_end, r, s, end)
+                velocity_level_column(mech, b, r, s, V0, V1, ws, rate)
+                column, row = layout.body_joint[j, s], layout.joint_body[j, s]
+                for k in range(half):
+                    gap += 2.0 * mid[k] * ws.ua[b, k]
+                    data[column + k * 2 * m + i] -= mid[k]
+                    data[column + (half + k) * 2 * m + i] += rate[k]
+                    data[column + (half + k) * 2 * m + m + i] += mid[k]
+                    data[row + i * n + k] += end[k]
+                    data[row + (m + i) * n + half + k] += end[k]
+                for t in range(2):
+                    other = mech.row_body[r, t]
+                    at = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
+                    if other == bodies or at < 0:
+                        continue
+                    # gradient_slopes turns the arms of side s together with all of X
+                    row_stiffness(mech, ws.rows_mid, ws.rows_end, r, s, t, 0.5 * ws.lam[r], False, K)
+                    no = size[other] // 2
+                    add_block(data, at, size[other], half, 0, K[:half, :no])
+            ws.x[start[bodies + j] + i] = gap + ws.feedback[r]
+
+
+@kernel
+def velocity_rows(mech: Mechanism, layout: Layout, V1: Array, ws: Workspace) -> None:
+    """The rows G(q^1) V^1 = 0 and their slope for the position."""
+    slope = np.empty(6)
+    evaluate_rows(mech, V1, 0.0, ws.rows_rate)
+    bodies = mech.mass.size
+    for j in range(mech.joint_body.shape[0]):
+        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+        for i in range(m):
+            r = first + i
+            at = layout.pattern.start[bodies + j] + m + i
+            ws.x[at] = dot(ws.rows_end.u[r], ws.rows_rate.w[r]) + dot(ws.rows_end.w[r], ws.rows_rate.u[r])
+            for s in range(2):
+                b = mech.row_body[r, s]
+                if b == bodies:
+                    continue
+                n = layout.pattern.size[b]
+                velocity_row_slope(mech, r, s, ws.tau[b, 3:], ws, slope)
+                for k in range(n // 2):
+                    ws.factors.data[layout.joint_body[j, s] + (m + i) * n + k] += slope[k]
+
+
+@kernel
+def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, wrench: Array, ws: Workspace,
+              V1: Array, Y: Array, X: Array) -> None:  # fmt: skip
+    """Residual ws.x and Newton matrix at the present iterate."""
+    move(mech, q0, ws.ua, ws.mid, ws.end)
+    rigid_velocity(mech, ws.end, ws.tau, V1)
+    evaluate_rows(mech, ws.mid, 1.0, ws.rows_mid)
+    evaluate_rows(mech, ws.end, 1.0, ws.rows_end)
+    evaluate_rows(mech, 0.5 * (V0 + V1), 0.0, ws.rows_rate)
+    gather(mech, h, V0, ws, V1, Y, X)
+    ws.factors.data[:] = 0.0
+    body_rows(mech, layout, h, V0, V1, Y, X, ws)
+    joint_rows(mech, layout, V0, V1, ws)
+    velocity_rows(mech, layout, V1, ws)
+    add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, h * h, True, ws.x, ws.factors.data)
+
+
+@kernel
+def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
+          ws: Workspace) -> tuple[int, int]:  # fmt: skip
+    """Newton's method from the guess in ws.ua, ws.tau, ws.lam, ws.gam; returns (how it ended, iterations)."""
+    bodies, start = mech.mass.size, layout.pattern.start
+    V0, V1 = h * v0, np.zeros_like(v0)
+    Y, X = np.empty_like(v0), np.empty_like(v0)
+    previous = 0.0
+    for iteration in range(1, newton.iterations + 1):
+        linearise(mech, layout, h, q0, V0, wrench, ws, V1, Y, X)
+        if factorise(layout.pattern, ws.factors.data, ws.factors.pivots, ws.factors.scale, PIVOT_FLOOR) < 0:
+            return SINGULAR, iteration
+        substitute(layout.pattern, ws.factors.data, ws.factors.pivots, ws.x)
+        size = update_size(mech, start, ws.x, newton.length)
+        if not np.isfinite(size):
+            return STALLED, iteration
+        damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
+        if damping < 1.0:
+            ws.x[:] = damping * ws.x
+        for b in range(bodies):
+            half = layout.pattern.size[b] // 2
+            update_increment(ws.ua[b], -ws.x[start[b] :], mech.rigid[b] == 1)
+            for k in range(half):
+                ws.tau[b, k] -= ws.x[start[b] + half + k]
+        for j in range(mech.joint_body.shape[0]):
+            first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+            for i in range(m):
+                ws.gam[first + i] -= ws.x[start[bodies + j] + i]
+                ws.lam[first + i] -= ws.x[start[bodies + j] + m + i]
+        size /= motion(ws.ua, newton.length)
+        if damping == 1.0 and finished(size, previous, newton.tolerance):
+            return turned(mech, ws.ua), iteration
+        previous = size
+    return STALLED, newton.iterations
+
+
+@kernel
+def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
+         memory: Memory, ws: Workspace, q1: Array, v1: Array) -> tuple[int, int]:  # fmt: skip
+    """One step from (q0, v0) to (q1, v1); tries the best extrapolation first, then plainer guesses."""
+    position_feedback(mech, q0, ws)
+    spent = 0
+    ended = STALLED
+    for order in range(best_order(memory), -1, -1):
+        guess(memory, order, ws.ua)
+        ws.tau[:] = 2.0 * ws.ua
+        ws.lam[:] = h * h * memory.lam
+        ws.gam[:] = h * memory.gam
+        ended, iterations = solve(mech, layout, h, q0, v0, wrench, newton, ws)
+        spent += iterations
+        if ended == CONVERGED:
+            break
+    if ended != CONVERGED:
+        return ended, spent
+    move(mech, q0, ws.ua, ws.mid, ws.end)
+    q1[: mech.mass.size] = ws.end[: mech.mass.size]
+    rigid_velocity(mech, ws.end, ws.tau / h, v1)
+    outputs(mech, ws.ua, ws.mid, h, ws.y)
+    remember(memory, ws.ua, ws.lam / (h * h), ws.gam / h)
+    return CONVERGED, spent

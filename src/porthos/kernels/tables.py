@@ -1,0 +1,53 @@
+"""The flat tables on which all kernels work. q and v are arrays (N+1, 4, 3): phi, d_1, d_2, d_3 of each body.
+
+The last slot is the ground: phi = 0, d_i = e_i, at rest. A point mass keeps d_i = e_i and has no rotational unknowns.
+Every constraint row is one bilinear form of two vectors that are affine in the coordinates of at most two bodies:
+
+g_r = u . w - c,   u = u0 + sum_s (cu_s0 phi_s + cu_si d_si),   w = w0 + sum_s (cw_s0 phi_s + cw_si d_si).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from porthos.kernels.elimination import Pattern
+from porthos.notation import Array, IntArray
+
+
+class Mechanism(NamedTuple):
+    """Constants of an assembled multibody system."""
+
+    mass: Array  # (N,)
+    euler: Array  # (N, 3) Euler values E_i
+    spin: Array  # (N, 3) stiffness put in the place of a vanishing moment of inertia, in the matrix only
+    rigid: IntArray  # (N,) 1: rigid body, 0: point mass
+    gravity: Array  # (3,)
+    row_body: IntArray  # (R, 2) bodies of the two sides; N is the ground
+    cu: Array  # (R, 2, 4) coefficients of u
+    cw: Array  # (R, 2, 4) coefficients of w
+    u0: Array  # (R, 3)
+    w0: Array  # (R, 3)
+    c: Array  # (R,)
+    joint_row: IntArray  # (J+1,) range of rows of each joint
+    joint_body: IntArray  # (J, 2) bodies of the two sides; N is the ground
+    load_body: IntArray  # (L,)
+    load_point: Array  # (L, 3) X_i of the point of action
+    load_printed: IntArray  # (L,) 1: torque map (32) as printed, 0: exact map
+
+
+class Layout(NamedTuple):
+    """A pattern of elimination with the offsets of the blocks that assembly fills."""
+
+    pattern: Pattern
+    body_joint: IntArray  # (J, 2) offset of block (body of side, joint)
+    joint_body: IntArray  # (J, 2) offset of block (joint, body of side)
+    body_body: IntArray  # (J, 2) offsets of blocks (a, b) and (b, a); -1: none
+
+
+class RowVectors(NamedTuple):
+    """The vectors of all rows at one configuration; r_u[s], r_w[s] are the rotating parts that side s contributes."""
+
+    u: Array  # (R, 3)
+    w: Array  # (R, 3)
+    ru: Array  # (R, 2, 3)
+    rw: Array  # (R, 2, 3)

@@ -1,0 +1,116 @@
+"""Rigid bodies, point masses and the ground, with their initial placement: x(X) = phi + R X."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from porthos.errors import ModelError
+from porthos.model.inertia import Inertia
+from porthos.notation import Array, positive, skew, unit, vector
+
+ORTHONORMAL_TOLERANCE = 1e-6
+
+
+def rotation_matrix(value: Any, what: str = "rotation") -> Array:
+    """A rotation matrix from None, a 3 x 3 matrix, a quaternion (w, x, y, z) or (axis, angle in radians)."""
+    if value is None:
+        return np.eye(3)
+    if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 0:
+        return _from_axis_angle(unit(value[0], f"{what}: axis"), float(value[1]), what)
+    try:
+        a = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        a = np.empty(0)
+    if a.shape not in ((4,), (3, 3)):
+        raise ModelError(
+            f"{what}: expected a 3 x 3 matrix, a quaternion (w, x, y, z) or a pair (axis, angle), found {value!r}."
+        )
+    if not np.all(np.isfinite(a)):
+        raise ModelError(f"{what}: expected finite numbers, found {a.tolist()}.")
+    return _from_quaternion(a, what) if a.shape == (4,) else _from_matrix(a, what)
+
+
+def _from_axis_angle(n: Array, angle: float, what: str) -> Array:
+    if not np.isfinite(angle):
+        raise ModelError(f"{what}: expected a finite angle, found {angle}.")
+    N = skew(n)
+    return np.eye(3) + np.sin(angle) * N + (1 - np.cos(angle)) * (N @ N)
+
+
+def _from_quaternion(p: Array, what: str) -> Array:
+    length = float(np.linalg.norm(p))
+    if length == 0.0:
+        raise ModelError(f"{what}: the quaternion (0, 0, 0, 0) is no rotation; no rotation is (1, 0, 0, 0).")
+    w, e = p[0] / length, p[1:] / length
+    S = skew(e)
+    return np.eye(3) + 2 * w * S + 2 * (S @ S)
+
+
+def _from_matrix(R: Array, what: str) -> Array:
+    defect = float(np.abs(R.T @ R - np.eye(3)).max())
+    if defect > ORTHONORMAL_TOLERANCE:
+        raise ModelError(
+            f"{what}: expected an orthonormal matrix, found one with |R^T R - I| = {defect:.2e}. "
+            "Give the rotation as (axis, angle) or as a quaternion instead."
+        )
+    if np.linalg.det(R) < 0.0:
+        raise ModelError(f"{what}: expected a rotation, found a reflection (determinant -1).")
+    U, _, Vt = np.linalg.svd(R)
+    return U @ Vt
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The inertial frame as a part: joints may be attached to it."""
+
+    name: str = "ground"
+
+
+@dataclass(frozen=True)
+class RigidBody:
+    """A rigid body at its initial placement; `angular_velocity` is spatial (in world axes)."""
+
+    name: str
+    inertia: Inertia
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    rotation: Any = None
+    velocity: ArrayLike = (0.0, 0.0, 0.0)
+    angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
+    matrix: Array = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        where = f"body '{self.name}'"
+        if not isinstance(self.inertia, Inertia):
+            raise ModelError(f"{where}: expected a shape (Box, Cylinder, ...) or an Inertia, found {self.inertia!r}.")
+        for key in ("position", "velocity", "angular_velocity"):
+            object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
+        object.__setattr__(self, "matrix", rotation_matrix(self.rotation, f"{where}: rotation"))
+
+    @property
+    def mass(self) -> float:
+        """Mass of the body."""
+        return self.inertia.mass
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """A particle: three coordinates and no rotation."""
+
+    name: str
+    mass: float
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    velocity: ArrayLike = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        where = f"point mass '{self.name}'"
+        object.__setattr__(self, "mass", positive(self.mass, f"{where}: mass"))
+        for key in ("position", "velocity"):
+            object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
+
+
+Body = RigidBody | PointMass
+Part = RigidBody | PointMass | Ground

@@ -1,0 +1,56 @@
+"""What acts on bodies: loads now; springs, dampers and user potentials take their place beside them.
+
+A load is the wrench (F, tau) at a point fixed in a body; its conjugate is the twist (v_P, omega) of that point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from porthos.errors import ModelError
+from porthos.notation import vector
+
+TorqueMap = Literal["exact", "printed"]
+TORQUE_MAPS: tuple[str, ...] = ("exact", "printed")
+
+
+def check_torque_map(name: str, where: str) -> None:
+    """Refuse an unknown way to turn a torque into forces on the directors."""
+    if name not in TORQUE_MAPS:
+        raise ModelError(
+            f"{where}: torque_map is 'exact' (reciprocal directors, the impulse is exact) or 'printed' "
+            f"(eq. (32) of the source), found {name!r}."
+        )
+
+
+@dataclass(frozen=True)
+class Load:
+    """Force and torque on a body in world axes, each a constant or a function of time; `at` is a world point."""
+
+    name: str
+    body: str
+    force: Any = None
+    torque: Any = None
+    at: ArrayLike | None = None
+    torque_map: TorqueMap = "exact"
+
+    def __post_init__(self) -> None:
+        where = f"load '{self.name}'"
+        if self.force is None and self.torque is None:
+            raise ModelError(f"{where}: expected a force, a torque or both, found neither.")
+        for key in ("force", "torque"):
+            value = getattr(self, key)
+            if value is not None and not callable(value):
+                object.__setattr__(self, key, vector(value, f"{where}: {key}"))
+        if self.at is not None:
+            object.__setattr__(self, "at", vector(self.at, f"{where}: at"))
+        check_torque_map(self.torque_map, where)
+
+    def wrench_basis(self) -> np.ndarray:
+        """The matrix W (6, k) with (F, tau) = W u."""
+        columns = [k for k in range(6) if (self.force, self.torque)[k // 3] is not None]
+        return np.eye(6)[:, columns]

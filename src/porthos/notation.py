@@ -1,0 +1,65 @@
+"""Array types and the few operations on vectors that every room needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from porthos.errors import ModelError
+
+Array: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+Vector: TypeAlias = Sequence[float] | NDArray[np.floating[Any]]
+TimeFunction: TypeAlias = Callable[[float], ArrayLike]
+
+
+def skew(a: Array) -> Array:
+    """The matrix of the cross product, skew(a) b = a x b; eq. (1) of document 001."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def vector(value: ArrayLike, what: str, length: int = 3) -> Array:
+    """`value` as a finite vector, or a ModelError that names `what`."""
+    try:
+        a = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: expected {length} numbers, found {value!r}.") from error
+    if a.shape != (length,):
+        raise ModelError(f"{what}: expected {length} numbers, found an array of shape {a.shape}: {value!r}.")
+    if not np.all(np.isfinite(a)):
+        raise ModelError(f"{what}: expected finite numbers, found {a.tolist()}.")
+    return a
+
+
+def unit(value: ArrayLike, what: str) -> Array:
+    """`value` as a vector of length one, or a ModelError if it has no direction."""
+    a = vector(value, what)
+    length = float(np.linalg.norm(a))
+    if length == 0.0:
+        raise ModelError(
+            f"{what}: a direction of length zero points nowhere. Give a vector such as (0, 0, 1); "
+            "its length does not matter."
+        )
+    return a / length
+
+
+def positive(value: float, what: str) -> float:
+    """`value` as a positive finite float, or a ModelError that names `what`."""
+    try:
+        x = float(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: expected a positive number, found {value!r}.") from error
+    if not np.isfinite(x) or x <= 0.0:
+        raise ModelError(f"{what}: expected a positive number, found {x!r}.")
+    return x
+
+
+def normals(axis: Array) -> tuple[Array, Array]:
+    """Two unit vectors m1, m2 such that (axis, m1, m2) is right-handed and orthonormal. Never singular."""
+    k = int(np.argmin(np.abs(axis)))
+    m1 = np.cross(axis, np.eye(3)[k])
+    m1 /= np.linalg.norm(m1)
+    return m1, np.cross(axis, m1)

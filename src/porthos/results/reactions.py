@@ -1,0 +1,58 @@
+"""Joint reactions at second order: multipliers from a KKT solve at each state, then forces in world coordinates.
+
+The generalized force of joint rows on side s is -lambda (cu_si w + cw_si u); its resultant is F, its moment about the
+joint's point is sum_i d_i x f_i - r x F.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porthos.kernels.elimination import factors
+from porthos.kernels.nodal import accelerations
+from porthos.notation import Array
+from porthos.system.initial import row_vectors
+from porthos.system.mechanical import MechanicalSystem
+
+
+def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
+    """Joint multipliers (T, R) that belong to the accelerations at the states q, v (T, N, 4, 3)."""
+    rows = system.mech.c.size
+    result = np.zeros((q.shape[0], rows))
+    vectors, rates, memory = row_vectors(rows), row_vectors(rows), factors(system.layout.pattern)
+    config, rate, acceleration = system.still.copy(), np.zeros_like(system.still), np.zeros_like(system.still)
+    for k in range(q.shape[0]):
+        config[:-1], rate[:-1] = q[k], v[k]
+        accelerations(
+            system.mech,
+            system.layout,
+            config,
+            rate,
+            wrench[k],
+            vectors,
+            rates,
+            memory,
+            acceleration,
+            result[k],
+        )
+    return result
+
+
+def joint_reaction(
+    system: MechanicalSystem, joint: int, q: Array, multipliers: Array, side: int = 1
+) -> tuple[Array, Array]:
+    """Force and torque (T, 3) that a joint exerts on its second body (side = 1) at its point there."""
+    mech = system.mech
+    rows = slice(int(mech.joint_row[joint]), int(mech.joint_row[joint + 1]))
+    ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
+    config = np.concatenate([q, ground], axis=1)
+    sides = config[:, mech.row_body[rows]]  # (T, r, 2, 4, 3)
+    u = mech.u0[rows] + np.einsum("rsi,trsik->trk", mech.cu[rows], sides)
+    w = mech.w0[rows] + np.einsum("rsi,trsik->trk", mech.cw[rows], sides)
+    lam = multipliers[:, rows]
+    f = -np.einsum("tr,ri,trk->tik", lam, mech.cu[rows, side], w)
+    f -= np.einsum("tr,ri,trk->tik", lam, mech.cw[rows, side], u)
+    body = config[:, mech.joint_body[joint, side]]
+    arm = np.einsum("i,tik->tk", system.joint_points[joint, side], body[:, 1:])
+    torque = np.cross(body[:, 1:], f[:, 1:]).sum(axis=1) - np.cross(arm, f[:, 0])
+    return f[:, 0], torque

@@ -1,0 +1,273 @@
+"""The result of a run: arrays with names, and all balances of it, computed when they are asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from porthos.errors import PorthosError, Status, nearest
+from porthos.integrate.march import March
+from porthos.kernels import balances
+from porthos.notation import Array
+from porthos.results.reactions import joint_reaction, nodal_multipliers
+from porthos.system.initial import row_vectors
+from porthos.system.mechanical import MechanicalSystem
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+
+class BodyView:
+    """One body of a trajectory; every array has time as its first axis."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @property
+    def position(self) -> Array:
+        """Centre of mass (T, 3)."""
+        return self._run.raw.q[:, self._index, 0]
+
+    @property
+    def rotation(self) -> Array:
+        """Rotation matrices (T, 3, 3) of the body frame that the user gave."""
+        directors = self._run.raw.q[:, self._index, 1:]  # (T, i, k): row i is d_i
+        return np.einsum("tik,ji->tkj", directors, self._run.system.principal[self._index])
+
+    @property
+    def velocity(self) -> Array:
+        """Velocity of the centre of mass (T, 3)."""
+        return self._run.raw.v[:, self._index, 0]
+
+    @property
+    def angular_velocity(self) -> Array:
+        """Spatial angular velocity (T, 3); zero for a point mass."""
+        d, v = self._run.raw.q[:, self._index, 1:], self._run.raw.v[:, self._index, 1:]
+        return 0.5 * np.cross(d, v).sum(axis=1)
+
+    def point(self, at: Array) -> Array:
+        """World path (T, 3) of the body-fixed point `at`, in the body frame that the user gave."""
+        return self.position + np.einsum("tkj,j->tk", self.rotation, np.asarray(at, dtype=np.float64))
+
+
+class JointView:
+    """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @cached_property
+    def _reaction(self) -> tuple[Array, Array]:
+        return joint_reaction(self._run.system, self._index, self._run.raw.q, self._run.multipliers)
+
+    @property
+    def force(self) -> Array:
+        """Force (T, 3)."""
+        return self._reaction[0]
+
+    @property
+    def torque(self) -> Array:
+        """Torque (T, 3) about the joint's point on the second body."""
+        return self._reaction[1]
+
+    @property
+    def multipliers(self) -> Array:
+        """Lagrange multipliers (T, rows) of this joint at second order."""
+        rows = self._run.system.mech.joint_row
+        return self._run.multipliers[:, rows[self._index] : rows[self._index + 1]]
+
+
+class PortView:
+    """A load or port: what it put in, what came out, and the energy that went through it."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @property
+    def input(self) -> Array:
+        """u at the recorded times (T, k)."""
+        basis = self._run.system.terminals[self._index].basis
+        return self._run.raw.wrench[:, self._index] @ np.linalg.pinv(basis).T
+
+    @property
+    def output(self) -> Array:
+        """y at the midpoint of the last step before each recorded time (T, k); NaN at the start."""
+        y = self._run.raw.outputs[:, self._index] @ self._run.system.terminals[self._index].basis
+        y[0] = np.nan
+        return y
+
+    @property
+    def work(self) -> Array:
+        """Energy that entered the system through this port since the start (T,)."""
+        return np.cumsum(self._run.raw.work[:, self._index])
+
+
+class Trajectory:
+    """States of a system over time. `run["slider"].position`, `run.energy`, `run.joint("B").force`, ..."""
+
+    def __init__(self, system: MechanicalSystem, raw: March, scheme: str) -> None:
+        self.system, self.raw, self.scheme = system, raw, scheme
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectory('{self.system.name}': {self.t.size} states, t = 0 .. {self.t[-1]:.6g}, {self.scheme}, "
+            f"{'complete' if self.status is Status.OK else self.status.name})"
+        )
+
+    def __getitem__(self, body: str) -> BodyView:
+        return BodyView(self, self.system.body_index(body))
+
+    def joint(self, name: str) -> JointView:
+        """The reaction of a joint."""
+        return JointView(self, self.system.joint_index(name))
+
+    def port(self, name: str) -> PortView:
+        """A load or port."""
+        names = [terminal.name for terminal in self.system.terminals]
+        if name not in names:
+            raise PorthosError(f"'{self.system.name}' has no load or port '{name}'. {nearest(name, names)}")
+        return PortView(self, names.index(name))
+
+    # --- states
+
+    @property
+    def t(self) -> Array:
+        """Times (T,)."""
+        return self.raw.t
+
+    @cached_property
+    def q(self) -> Array:
+        """Coordinates (T, n): 12 numbers for a rigid body, 3 for a point mass."""
+        return self._flat(self.raw.q)
+
+    @cached_property
+    def v(self) -> Array:
+        """Velocities (T, n) of the coordinates."""
+        return self._flat(self.raw.v)
+
+    def _flat(self, full: Array) -> Array:
+        return full.reshape(full.shape[0], -1)[:, self.system.slots]
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Joint multipliers (T, R) at the recorded times, second order: they belong to the accelerations there."""
+        return nodal_multipliers(self.system, self.raw.q, self.raw.v, self.raw.wrench)
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        return self.raw.status
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in a sentence."""
+        return self.raw.message
+
+    @property
+    def iterations(self) -> Array:
+        """Newton iterations between recorded times (T,)."""
+        return self.raw.iterations
+
+    # --- balances
+
+    @cached_property
+    def _energies(self) -> tuple[Array, Array]:
+        return balances.energies(self.system.mech, self.raw.q, self.raw.v)
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """T = v^T M v / 2 (T,)."""
+        return self._energies[0]
+
+    @property
+    def potential_energy(self) -> Array:
+        """V(q) (T,)."""
+        return self._energies[1]
+
+    @property
+    def energy(self) -> Array:
+        """The Hamiltonian H = T + V (T,)."""
+        return self.kinetic_energy + self.potential_energy
+
+    @cached_property
+    def _momenta(self) -> tuple[Array, Array]:
+        return balances.momenta(self.system.mech, self.raw.q, self.raw.v)
+
+    @property
+    def linear_momentum(self) -> Array:
+        """(T, 3)."""
+        return self._momenta[0]
+
+    @property
+    def angular_momentum(self) -> Array:
+        """About the origin (T, 3)."""
+        return self._momenta[1]
+
+    @cached_property
+    def _errors(self) -> tuple[Array, Array]:
+        rows = self.system.mech.c.size
+        return balances.constraint_errors(
+            self.system.mech, self.raw.q, self.raw.v, self.system.still, row_vectors(rows), row_vectors(rows)
+        )
+
+    @property
+    def position_error(self) -> Array:
+        """Largest |g(q)| at each time (T,)."""
+        return self._errors[0]
+
+    @property
+    def velocity_error(self) -> Array:
+        """Largest |G(q) v| at each time (T,)."""
+        return self._errors[1]
+
+    @property
+    def power_balance(self) -> Array:
+        """H(t_k) - H(t_{k-1}) minus the work of all loads and ports in between (T,); 0 for an exact balance."""
+        change = np.diff(self.energy, prepend=self.energy[0])
+        return change - self.raw.work.sum(axis=1)
+
+    def summary(self) -> str:
+        """A few lines that say what was computed and how well the balances hold."""
+        E, L = self.energy, self.angular_momentum
+        size = max(float(np.abs(self.kinetic_energy).max()), float(np.abs(np.diff(E, prepend=E[0])).max()), 1e-300)
+        lines = [
+            f"{self.system.name}: {len(self.system.body_names)} bodies, {len(self.system.joint_names)} joints, "
+            f"{self.t.size - 1} recorded steps to t = {self.t[-1]:.6g} s with {self.scheme}",
+            f"  status            {self.message}",
+            f"  energy            {E[0]:.10g} J at the start, {E[-1]:.10g} J at the end",
+            f"  power balance     largest defect {np.abs(self.power_balance).max():.2e} J "
+            f"({np.abs(self.power_balance).max() / size:.1e} of the kinetic energy)",
+            f"  angular momentum  {np.array2string(L[0], precision=8)} -> {np.array2string(L[-1], precision=8)}",
+            f"  constraints       |g| <= {self.position_error.max():.2e}, |G v| <= {self.velocity_error.max():.2e}",
+            f"  Newton            {self.iterations[1:].mean() if self.t.size > 1 else 0:.2f} iterations a recorded step",
+        ]
+        if self.system.adjustments:
+            lines.append("  initial values moved onto the constraints (mass-weighted):")
+            lines += [f"    {a}" for a in self.system.adjustments]
+        return "\n".join(lines)
+
+    # --- files
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All named quantities as an xarray Dataset."""
+        from porthos.results.storage import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a NetCDF4 file that xarray opens and `porthos.load` turns into a Trajectory again."""
+        from porthos.results.storage import save
+
+        return save(self, Path(path))
+
+    # --- doors to the right, see tests/test_rooms.py
+
+    def plot(self, *quantities: str, **options: Any) -> Figure:
+        """A figure of named quantities over time, e.g. run.plot("energy", "position_error")."""
+        from porthos.show.figures import plot
+
+        return plot(self, *quantities, **options)

@@ -1,0 +1,77 @@
+"""The front door: simulate(model, scheme, step, end) -> Trajectory."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from porthos.errors import PorthosError, SimulationError, Status
+from porthos.integrate.inputs import Inputs
+from porthos.integrate.march import march
+from porthos.integrate.progress import progress_bar
+from porthos.integrate.scheme import Scheme
+from porthos.model.model import Model
+from porthos.results.trajectory import Trajectory
+from porthos.system.mechanical import MechanicalSystem
+
+log = logging.getLogger(__name__)
+WHOLE = 1e-6  # how far end/step may be from a whole number
+
+
+def simulate(
+    model: Model | MechanicalSystem,
+    scheme: Scheme,
+    step: float,
+    end: float,
+    inputs: Mapping[str, Any] | None = None,
+    every: int = 1,
+    initial: Literal["project", "refuse"] = "project",
+    on_failure: Literal["raise", "return"] = "raise",
+    progress: bool | None = None,
+) -> Trajectory:
+    """Run a model from t = 0 to `end` with a fixed `step` and return its trajectory.
+
+    `inputs` maps port names to a constant, an array with a row for each step, a function u(t) or a controller
+    u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
+    or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
+    """
+    if not isinstance(scheme, Scheme):
+        hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
+        raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
+    steps = count_steps(step, end, every)
+    system = model.assemble(initial) if isinstance(model, Model) else model
+    for adjustment in system.adjustments:
+        log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
+    signals = Inputs(system, inputs, steps)
+    with progress_bar(system.name, steps, progress) as report:
+        raw = march(system, scheme, float(step), steps, every, signals, report)
+    run = Trajectory(system, raw, scheme=repr(scheme))
+    if raw.status is not Status.OK and on_failure == "raise":
+        raise SimulationError(
+            f"'{system.name}' stopped at t = {raw.t[-1]:.6g} of {end:.6g}: {raw.message} "
+            "The part computed is in the attribute `trajectory` of this error.",
+            raw.status,
+            run,
+        )
+    return run
+
+
+def count_steps(step: float, end: float, every: int) -> int:
+    """The number of steps from 0 to end, or an error that says which numbers would fit."""
+    if not (np.isfinite(step) and step > 0.0):
+        raise PorthosError(f"simulate: step must be a positive number of seconds, found {step!r}.")
+    if not (np.isfinite(end) and end > 0.0):
+        raise PorthosError(f"simulate: end must be a positive time, found {end!r}.")
+    steps = round(end / step)
+    if steps < 1 or abs(end / step - steps) > WHOLE * steps:
+        below = max(1, int(end / step))
+        raise PorthosError(
+            f"simulate: end = {end!r} is not a whole number of steps of {step!r}. "
+            f"Try step = {end / below!r} or end = {below * step!r}."
+        )
+    if not (isinstance(every, int) and every >= 1) or steps % every:
+        raise PorthosError(f"simulate: every must be a whole number that divides the {steps} steps, found {every!r}.")
+    return steps

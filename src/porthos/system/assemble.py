@@ -1,0 +1,206 @@
+"""From words to tables: copies a Model into the flat arrays of the kernels and finds a consistent initial state."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from porthos.errors import ModelError
+from porthos.kernels.tables import Mechanism
+from porthos.model import joints as j
+from porthos.model.bodies import PointMass, RigidBody
+from porthos.model.forces import Load
+from porthos.model.model import Model
+from porthos.model.ports import Port
+from porthos.notation import Array
+from porthos.system.describe import describe
+from porthos.system.initial import place
+from porthos.system.mechanical import MechanicalSystem, Terminal
+from porthos.system.pattern import GROUND, elimination_order, layout
+
+SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
+
+
+class _Placement:
+    """Where bodies are at t = 0, and world points and vectors in their directors."""
+
+    def __init__(self, model: Model) -> None:
+        self.index = {body.name: k for k, body in enumerate(model.bodies)}
+        self.index[model.ground.name] = len(model.bodies)
+        count = len(model.bodies)
+        self.principal = np.tile(np.eye(3), (count, 1, 1))
+        self.moments = np.zeros((count, 3))
+        self.position, self.directors = np.zeros((count + 1, 3)), np.tile(np.eye(3), (count + 1, 1, 1))
+        for k, body in enumerate(model.bodies):
+            self.position[k] = np.asarray(body.position)
+            if isinstance(body, RigidBody):
+                self.moments[k], self.principal[k] = body.inertia.principal()
+                self.directors[k] = (body.matrix @ self.principal[k]).T  # row i is d_i
+
+    def point(self, body: str, world: Array) -> Array:
+        """X with world = phi + sum X_i d_i."""
+        k = self.index[body]
+        return self.directors[k] @ (world - self.position[k])
+
+    def vector(self, body: str, world: Array) -> Array:
+        """n with world = sum n_i d_i."""
+        return self.directors[self.index[body]] @ world
+
+
+class _Rows:
+    """Collects the coefficients of all constraint rows."""
+
+    def __init__(self, placement: _Placement) -> None:
+        self.place = placement
+        self.cu: list[Array] = []
+        self.cw: list[Array] = []
+        self.u0: list[Array] = []
+        self.c: list[float] = []
+
+    def add(self, cu: Array, cw: Array, u0: Array | None = None, c: float = 0.0) -> None:
+        self.cu.append(cu)
+        self.cw.append(cw)
+        self.u0.append(np.zeros(3) if u0 is None else u0)
+        self.c.append(c)
+
+    def gap(self, joint: j.Joint, point_a: Array, point_b: Array) -> Array:
+        """Coefficients (2, 4) of x_B - x_A."""
+        a, b = self.place.point(joint.a, point_a), self.place.point(joint.b, point_b)
+        return np.array([[-1.0, *-a], [1.0, *b]])
+
+    def on(self, joint: j.Joint, side: int, world: Array) -> Array:
+        """Coefficients (2, 4) of a vector fixed in one side of the joint."""
+        result = np.zeros((2, 4))
+        result[side, 1:] = self.place.vector((joint.a, joint.b)[side], world)
+        return result
+
+    def add_joint(self, joint: j.Joint) -> int:
+        """Add the rows of a joint; returns how many."""
+        before = len(self.c)
+        for row in joint.rows:
+            match row:
+                case j.Coincide(point_a, point_b):
+                    for e in np.eye(3):
+                        self.add(np.zeros((2, 4)), self.gap(joint, point_a, point_b), u0=e)
+                case j.InPlane(normal, point_a, point_b):
+                    self.add(self.on(joint, 0, normal), self.gap(joint, point_a, point_b))
+                case j.Angle(vector_a, vector_b):
+                    self.add(self.on(joint, 0, vector_a), self.on(joint, 1, vector_b))
+                case j.Distance(point_a, point_b, length):
+                    gap = self.gap(joint, point_a, point_b)
+                    self.add(gap / 2, gap, c=length**2 / 2)
+        return len(self.c) - before
+
+
+def assemble(model: Model, initial: Literal["project", "refuse"] = "project") -> MechanicalSystem:
+    """The system of a model, with initial values on the constraints."""
+    if not model.bodies:
+        raise ModelError(f"model '{model.name}': there is no body. Add one with model.body(name, shape).")
+    placement = _Placement(model)
+    rows = _Rows(placement)
+    counts = [rows.add_joint(joint) for joint in model.joints]
+    terminals = tuple(_terminal(part, placement) for part in (*model.loads, *model.ports))
+    mech = _tables(model, placement, rows, counts)
+    sides = [tuple(placement.index[name] for name in (joint.a, joint.b)) for joint in model.joints]
+    points = [
+        [placement.point(joint.a, joint.points[0]), placement.point(joint.b, joint.points[1])] for joint in model.joints
+    ]
+    single, doubled = _layouts(mech, sides, counts)
+    system = MechanicalSystem(
+        name=model.name,
+        mech=mech,
+        layout=single,
+        doubled=doubled,
+        body_names=tuple(body.name for body in model.bodies),
+        joint_names=tuple(joint.name for joint in model.joints),
+        terminals=terminals,
+        principal=placement.principal,
+        joint_points=np.array(points).reshape(-1, 2, 3),
+        length=_length(mech, np.array(points).reshape(-1, 3), placement),
+        description=describe(model),
+    )
+    place(system, *_initial(model, placement), initial)
+    return system
+
+
+def _tables(model: Model, placement: _Placement, rows: _Rows, counts: list[int]) -> Mechanism:
+    moments = placement.moments
+    acting = (*model.loads, *model.ports)
+    sides = np.array([[placement.index[x.a], placement.index[x.b]] for x in model.joints], dtype=np.int64)
+    sides = sides.reshape(-1, 2)
+    largest = moments.max(axis=1, keepdims=True)
+    euler = (moments.sum(axis=1, keepdims=True) - 2 * moments) / 2
+    return Mechanism(
+        mass=np.array([body.mass for body in model.bodies]),
+        euler=np.where(euler > SPIN_FLOOR * largest, euler, 0.0),
+        spin=np.where((moments <= SPIN_FLOOR * largest) & (largest > 0.0), largest, 0.0),
+        rigid=np.array([isinstance(body, RigidBody) for body in model.bodies], dtype=np.int64),
+        gravity=model.gravity,
+        row_body=np.repeat(sides, counts, axis=0),
+        cu=np.array(rows.cu).reshape(-1, 2, 4),
+        cw=np.array(rows.cw).reshape(-1, 2, 4),
+        u0=np.array(rows.u0).reshape(-1, 3),
+        w0=np.zeros((len(rows.c), 3)),
+        c=np.array(rows.c, dtype=np.float64),
+        joint_row=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        joint_body=sides,
+        load_body=np.array([placement.index[x.body] for x in acting], dtype=np.int64),
+        load_point=np.array([_acting_point(x, placement) for x in acting]).reshape(-1, 3),
+        load_printed=np.array([x.torque_map == "printed" for x in acting], dtype=np.int64),
+    )
+
+
+def _acting_point(part: Load | Port, placement: _Placement) -> Array:
+    return np.zeros(3) if part.at is None else placement.point(part.body, np.asarray(part.at))
+
+
+def _terminal(part: Load | Port, placement: _Placement) -> Terminal:
+    basis = part.wrench_basis()
+    source = _source(part) if isinstance(part, Load) else None
+    return Terminal(part.name, placement.index[part.body], basis, source)
+
+
+def _source(load: Load) -> Any:
+    """A function u(t) that puts force and torque of a load together."""
+    parts = [p for p in (load.force, load.torque) if p is not None]
+    if not any(callable(p) for p in parts):
+        constant = np.concatenate(parts)
+        return lambda t: constant
+
+    def u(t: float) -> Array:
+        return np.concatenate([np.asarray(p(t) if callable(p) else p, dtype=np.float64) for p in parts])
+
+    return u
+
+
+def _layouts(mech: Mechanism, sides: list[Any], counts: list[int]) -> tuple[Any, Any]:
+    """Layouts for one unknown of each kind (PH-MP) and for two (PH-MP-GGL), in one order of elimination."""
+    ground = mech.mass.size
+    pairs = [tuple(GROUND if b == ground else b for b in pair) for pair in sides]
+    body_sizes = [6 if rigid else 3 for rigid in mech.rigid]
+    quadratic = np.any(mech.cu != 0.0, axis=(1, 2))
+    coupled = [
+        bool(quadratic[first:last].any()) for first, last in zip(mech.joint_row[:-1], mech.joint_row[1:], strict=True)
+    ]
+    order = elimination_order(body_sizes, counts, pairs, coupled)
+    sizes = [*body_sizes, *counts]
+    return layout(order, sizes, pairs), layout(order, [2 * s for s in sizes], pairs)
+
+
+def _length(mech: Mechanism, points: Array, placement: _Placement) -> float:
+    """The size of the mechanism: its longest lever arm, or the radius of gyration of a body without joints."""
+    arms = [np.linalg.norm(p) for p in points]
+    gyration = [np.sqrt(J.max() / m) for J, m in zip(placement.moments, mech.mass, strict=True)]
+    return float(max([*arms, *gyration])) or 1.0
+
+
+def _initial(model: Model, placement: _Placement) -> tuple[Array, Array]:
+    """Configuration (N+1, 4, 3) and twists (N, 6) as the user gave them."""
+    q = np.concatenate([placement.position[:, None], placement.directors], axis=1)
+    twist = np.zeros((len(model.bodies), 6))
+    for k, body in enumerate(model.bodies):
+        twist[k, :3] = np.asarray(body.velocity)
+        if not isinstance(body, PointMass):
+            twist[k, 3:] = np.asarray(body.angular_velocity)
+    return q, twist

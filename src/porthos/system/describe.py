@@ -1,0 +1,40 @@
+"""A model as plain data (numbers, strings, lists): what results carry along to draw and name things."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from porthos.model.bodies import RigidBody
+from porthos.model.model import Model
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """Name, gravity, bodies with shapes, joints with points, loads and ports, as data for JSON."""
+    return {
+        "name": model.name,
+        "gravity": model.gravity.tolist(),
+        "bodies": [
+            {
+                "name": body.name,
+                "kind": "rigid" if isinstance(body, RigidBody) else "point",
+                "mass": body.mass,
+                "shape": _shape(body.inertia) if isinstance(body, RigidBody) else {"type": "PointMass"},
+            }
+            for body in model.bodies
+        ],
+        "joints": [{"kind": joint.kind, **_plain(joint)} for joint in model.joints],
+        "loads": [{"name": load.name, "body": load.body} for load in model.loads],
+        "ports": [{"name": port.name, "body": port.body, "kind": port.kind} for port in model.ports],
+    }
+
+
+def _shape(shape: Any) -> dict[str, Any]:
+    return {"type": type(shape).__name__, **_plain(shape)}
+
+
+def _plain(part: Any) -> dict[str, Any]:
+    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}

@@ -1,0 +1,129 @@
+"""Consistent initial values: g(q) = 0, G v = 0, and the multipliers that go with them.
+
+Projection is mass-weighted: min (q - q*)^T M (q - q*)/2 subject to g = 0, the same for v.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from porthos.errors import InconsistentStateError, ModelError
+from porthos.kernels import nodal
+from porthos.kernels.elimination import factors
+from porthos.kernels.reduced_ggl import rigid_velocity
+from porthos.kernels.tables import RowVectors
+from porthos.notation import Array
+from porthos.system.mechanical import RIGIDITY, Adjustment, MechanicalSystem
+
+CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
+REFUSED = 1e-8
+ITERATIONS = 30
+
+
+def row_vectors(rows: int) -> RowVectors:
+    """Memory for the vectors of all rows."""
+    shapes = ((rows, 3), (rows, 3), (rows, 2, 3), (rows, 2, 3))
+    return RowVectors(*(np.zeros(shape) for shape in shapes))
+
+
+def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["project", "refuse"]) -> None:
+    """Give the system its initial state: projected onto the constraints, or refused if it is off them."""
+    if initial not in ("project", "refuse"):
+        raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
+    given_q, given_twist = q.copy(), twist.copy()
+    gaps = _violations(system, q, twist)
+    if initial == "refuse":
+        _refuse(system, gaps)
+    rows, memory = row_vectors(system.mech.c.size), factors(system.layout.pattern)
+    if gaps[0].max(initial=0.0) > 0.0:
+        limit = 1e-15 * max(1.0, system.length**2)
+        _, left = nodal.project_position(system.mech, system.layout, q, rows, memory, limit, ITERATIONS)
+        if not left <= REFUSED * max(1.0, system.length**2):
+            _refuse(system, _violations(system, q, twist), "The projection onto the joints did not converge: ")
+    twist = nodal.project_velocity(system.mech, system.layout, q, twist, rows, memory)
+    v = np.zeros_like(q)
+    rigid_velocity(system.mech, q, twist, v)
+    system._q0, system._v0 = q, v
+    system.adjustments = _report(system, given_q, given_twist, q, twist)
+
+
+def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
+    """|g| and |G v| of every joint row."""
+    v = np.zeros_like(q)
+    rigid_velocity(system.mech, q, twist, v)
+    count = system.mech.c.size
+    rows, rates, g, gv = row_vectors(count), row_vectors(count), np.zeros(count), np.zeros(count)
+    nodal.evaluate_rows(system.mech, q, 1.0, rows)
+    nodal.evaluate_rows(system.mech, v, 0.0, rates)
+    nodal.constraint_values(system.mech, rows, g)
+    nodal.constraint_rates(system.mech, rows, rates, gv)
+    return np.abs(g), np.abs(gv)
+
+
+def _refuse(system: MechanicalSystem, gaps: tuple[Array, Array], intro: str = "") -> None:
+    """Raise an error that lists the joints that the initial values violate, if there are any."""
+    lines = []
+    for gap, scale, word in (
+        (gaps[0], max(1.0, system.length), "positions"),
+        (gaps[1], max(1.0, system.length), "velocities"),
+    ):
+        for name, first, last in zip(
+            system.joint_names, system.mech.joint_row[:-1], system.mech.joint_row[1:], strict=True
+        ):
+            worst = float(gap[first:last].max(initial=0.0))
+            if not worst <= REFUSED * scale:
+                lines.append(f"joint '{name}': the initial {word} violate it by {worst:.3e}")
+    if lines:
+        raise InconsistentStateError(
+            f"model '{system.name}': {intro}initial values contradict the joints. " + "; ".join(lines) + ". "
+            "Expected positions and velocities that satisfy all joints. Correct them, or use "
+            "assemble(initial='project'), which moves them to the nearest consistent ones."
+        )
+
+
+def _report(
+    system: MechanicalSystem, q_given: Array, twist_given: Array, q: Array, twist: Array
+) -> tuple[Adjustment, ...]:
+    """The bodies that were moved by more than round-off."""
+    result = []
+    for b, name in enumerate(system.body_names):
+        turn = np.einsum("ik,il->kl", q[b, 1:], q_given[b, 1:])  # R R_given^T
+        angle = float(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1.0, 1.0)))
+        angle = angle if angle > 1e-7 else float(np.linalg.norm(turn - turn.T) / np.sqrt(8))
+        moved = Adjustment(
+            name,
+            float(np.linalg.norm(q[b, 0] - q_given[b, 0])),
+            angle,
+            float(np.linalg.norm(twist[b, :3] - twist_given[b, :3])),
+            float(np.linalg.norm(twist[b, 3:] - twist_given[b, 3:])),
+        )
+        speed = max(1.0, float(np.abs(twist).max()))
+        limits = (system.length, 1.0, speed, speed)
+        sizes = (moved.position, moved.rotation, moved.velocity, moved.angular_velocity)
+        if any(size > 1e3 * CONSISTENT * limit for size, limit in zip(sizes, limits, strict=True)):
+            result.append(moved)
+    return tuple(result)
+
+
+def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
+    """lambda (m,) at (q, v): rigidity rows from the residual of M v' = f - G^T lambda, joint rows from the KKT solve."""
+    mech = system.mech
+    acceleration, joint = np.zeros_like(q), np.zeros(mech.c.size)
+    rows, rates = row_vectors(joint.size), row_vectors(joint.size)
+    nodal.accelerations(
+        mech, system.layout, q, v, wrench, rows, rates, factors(system.layout.pattern), acceleration, joint
+    )
+    force = np.zeros(system.n)
+    if system.terminals:
+        u = np.concatenate([np.linalg.pinv(t.basis) @ w for t, w in zip(system.terminals, wrench, strict=True)])
+        force = system.Bt(system.from_kernel(q)) @ u
+    first = 6 * system.rigid.size
+    G = system.G(system.from_kernel(q))
+    left = force - system.gradV(system.from_kernel(q)) - G[first:].T @ joint
+    left -= system.mass_diagonal * system.from_kernel(acceleration)
+    W = system.to_kernel(left, rate=True)[system.rigid, 1:]  # = sum_j Lambda_ij d_j
+    Lambda = np.einsum("bik,bjk->bij", W, q[system.rigid, 1:])
+    internal = np.array([(Lambda[:, i, j] + Lambda[:, j, i]) / 2 for i, j in RIGIDITY])
+    return np.concatenate([internal.T.ravel(), joint])

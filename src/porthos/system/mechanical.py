@@ -1,0 +1,386 @@
+"""A constrained mechanical system (q, v, lambda) with constant mass matrix, and its pH-DAE form (24) of 001:
+
+[I 0 0; 0 M 0; 0 0 0] (q, v, lambda)' = [0 I 0; -I 0 -G^T; 0 G 0] (grad V, v, lambda) + [0; B~; 0] u.
+
+q holds 12 numbers for a rigid body (phi, d_1, d_2, d_3), 3 for a point mass; lambda the 6 rigidity rows of each rigid
+body, then the rows of the joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from porthos.errors import PorthosError, nearest
+from porthos.kernels.tables import Layout, Mechanism
+from porthos.notation import Array, IntArray, skew
+from porthos.system.check import (
+    DIFFERENCE_TOLERANCE,
+    LARGEST_DENSE,
+    RANK_TOLERANCE,
+    Finding,
+    Report,
+    check_structure,
+    difference_jacobian,
+)  # fmt: skip
+from porthos.system.phdae import PHDAE
+
+RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """Where a load or port acts: (F, tau) = basis @ u at a point of a body; `source` gives u(t), None for a port."""
+
+    name: str
+    body: int
+    basis: Array  # (6, k)
+    source: Any
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """How far the projection of the initial values moved one body."""
+
+    body: str
+    position: float
+    rotation: float
+    velocity: float
+    angular_velocity: float
+
+    def __str__(self) -> str:
+        return (
+            f"'{self.body}': position by {self.position:.3e}, rotation by {self.rotation:.3e} rad, velocity by "
+            f"{self.velocity:.3e}, angular velocity by {self.angular_velocity:.3e}"
+        )
+
+
+class MechanicalSystem(PHDAE):
+    """An assembled mechanism. Made by `Model.assemble()`; immutable."""
+
+    def __init__(
+        self,
+        name: str,
+        mech: Mechanism,
+        layout: Layout,
+        doubled: Layout,
+        body_names: tuple[str, ...],
+        joint_names: tuple[str, ...],
+        terminals: tuple[Terminal, ...],
+        principal: Array,
+        joint_points: Array,
+        length: float,
+        description: dict[str, Any],
+    ) -> None:
+        self.name = name
+        self.mech, self.layout, self.doubled = mech, layout, doubled
+        self.body_names, self.joint_names, self.terminals = body_names, joint_names, terminals
+        self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
+        self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
+        self.length = length
+        self.description = description
+        self.adjustments: tuple[Adjustment, ...] = ()
+        self._q0: Array = self.still
+        self._v0: Array = np.zeros_like(self.still)
+
+    def __repr__(self) -> str:
+        return (
+            f"MechanicalSystem('{self.name}': {len(self.body_names)} bodies, {len(self.joint_names)} joints, "
+            f"n = {self.n} coordinates, m = {self.m} constraints, {len(self.terminals)} ports)"
+        )
+
+    # --- sizes and places
+
+    @cached_property
+    def rigid(self) -> IntArray:
+        """Indices of the rigid bodies."""
+        return np.flatnonzero(self.mech.rigid)
+
+    @cached_property
+    def slots(self) -> IntArray:
+        """Places of the coordinates of q in the flattened kernel array (N+1, 4, 3)."""
+        per_body = [np.arange(12 * b, 12 * b + (12 if r else 3)) for b, r in enumerate(self.mech.rigid)]
+        return np.concatenate(per_body)
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.slots.size
+
+    @property
+    def m(self) -> int:
+        """Number of constraints: 6 for each rigid body, and the rows of the joints."""
+        return 6 * self.rigid.size + self.mech.c.size
+
+    @property
+    def dimension(self) -> int:
+        """Number of states (q, v, lambda)."""
+        return 2 * self.n + self.m
+
+    @cached_property
+    def blocks(self) -> Mapping[str, slice]:
+        """Name of each part of the state and its place."""
+        result, at = {}, 0
+        for letter in ("q", "v"):
+            for name, rigid in zip(self.body_names, self.mech.rigid, strict=True):
+                result[f"{letter} of '{name}'"] = slice(at, at + (12 if rigid else 3))
+                at = result[f"{letter} of '{name}'"].stop
+        for b in self.rigid:
+            result[f"rigidity of '{self.body_names[b]}'"] = slice(at, at + 6)
+            at += 6
+        for name, first, last in zip(self.joint_names, self.mech.joint_row[:-1], self.mech.joint_row[1:], strict=True):
+            result[f"joint '{name}'"] = slice(at, at + int(last - first))
+            at += int(last - first)
+        return result
+
+    @cached_property
+    def ports(self) -> Mapping[str, slice]:
+        """Name of each load and port, and its columns of B."""
+        result, at = {}, 0
+        for terminal in self.terminals:
+            result[terminal.name] = slice(at, at + terminal.basis.shape[1])
+            at += terminal.basis.shape[1]
+        return result
+
+    def body_index(self, name: str) -> int:
+        """The number of a body."""
+        if name not in self.body_names:
+            raise PorthosError(f"system '{self.name}' has no body '{name}'. {nearest(name, self.body_names)}")
+        return self.body_names.index(name)
+
+    def joint_index(self, name: str) -> int:
+        """The number of a joint."""
+        if name not in self.joint_names:
+            raise PorthosError(f"system '{self.name}' has no joint '{name}'. {nearest(name, self.joint_names)}")
+        return self.joint_names.index(name)
+
+    # --- states
+
+    @cached_property
+    def still(self) -> Array:
+        """Kernel array (N+1, 4, 3) of bodies at the origin; its last slot is the ground."""
+        q = np.zeros((len(self.body_names) + 1, 4, 3))
+        q[:, 1:] = np.eye(3)
+        return q
+
+    def to_kernel(self, q: Array, rate: bool = False) -> Array:
+        """Coordinates q (n,) (or velocities, `rate`) as the kernel array (N+1, 4, 3)."""
+        full = np.zeros_like(self.still) if rate else self.still.copy()
+        full.reshape(-1)[self.slots] = q
+        return full
+
+    def from_kernel(self, full: Array) -> Array:
+        """The coordinates (n,) in a kernel array."""
+        return full.reshape(-1)[self.slots]
+
+    def split(self, x: Array) -> tuple[Array, Array, Array]:
+        """(q, v, lambda) of a state."""
+        x = self.as_state(x)
+        return x[: self.n], x[self.n : 2 * self.n], x[2 * self.n :]
+
+    def initial_state(self) -> Array:
+        """x = (q, v, lambda) at t = 0: consistent on all levels, lambda from the accelerations."""
+        from porthos.system.initial import multipliers  # it needs this module
+
+        q, v = self.initial_arrays()
+        wrench = self.wrench_at(0.0)
+        return np.concatenate([self.from_kernel(q), self.from_kernel(v), multipliers(self, q, v, wrench)])
+
+    def initial_arrays(self) -> tuple[Array, Array]:
+        """Copies of the initial configuration and velocity as kernel arrays."""
+        return self._q0.copy(), self._v0.copy()
+
+    def wrench_at(self, t: float) -> Array:
+        """Wrench (L, 6) of every load at time t; ports count as zero."""
+        wrench = np.zeros((len(self.terminals), 6))
+        for k, terminal in enumerate(self.terminals):
+            if terminal.source is not None:
+                wrench[k] = terminal.basis @ terminal.source(t)
+        return wrench
+
+    # --- the mechanical structure
+
+    @cached_property
+    def mass_diagonal(self) -> Array:
+        """The diagonal (n,) of M, eq. (31)."""
+        full = np.concatenate([self.mech.mass[:, None], self.mech.euler], axis=1)
+        padded = np.vstack([full, np.zeros((1, 4))])
+        return self.from_kernel(np.repeat(padded[:, :, None], 3, axis=2))
+
+    @property
+    def M(self) -> sparse.csr_array:
+        """The constant mass matrix."""
+        return sparse.csr_array(sparse.diags_array(self.mass_diagonal))
+
+    def V(self, q: Array) -> float:
+        """Potential energy."""
+        return float(self.gradV(q) @ q)
+
+    def gradV(self, q: Array) -> Array:
+        """Gradient of the potential energy: the weights, constant."""
+        full = np.zeros_like(self.still)
+        full[:-1, 0] = -self.mech.mass[:, None] * self.mech.gravity
+        return self.from_kernel(full)
+
+    def g(self, q: Array) -> Array:
+        """All constraints (m,), rigidity rows (26) first."""
+        full = self.to_kernel(q)
+        d = full[self.rigid, 1:]
+        gram = np.einsum("bik,bjk->bij", d, d)
+        rigidity = [(gram[:, i, j] - 1) / 2 if i == j else gram[:, i, j] for i, j in RIGIDITY]
+        u, w = self._row_vectors(full, constant=1.0)
+        return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - self.mech.c])
+
+    def G(self, q: Array) -> sparse.csr_array:
+        """The constraint Jacobian dg/dq (m, n)."""
+        full = self.to_kernel(q)
+        return self._jacobian(full, self._row_vectors(full, constant=1.0))
+
+    def G_rate(self, v: Array) -> sparse.csr_array:
+        """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
+        full = self.to_kernel(v, rate=True)
+        return self._jacobian(full, self._row_vectors(full, constant=0.0))
+
+    def _row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
+        """u and w (R, 3) of all joint rows; constant = 0 gives their linear parts."""
+        sides = full[self.mech.row_body]  # (R, 2, 4, 3)
+        u = constant * self.mech.u0 + np.einsum("rsi,rsik->rk", self.mech.cu, sides)
+        w = constant * self.mech.w0 + np.einsum("rsi,rsik->rk", self.mech.cw, sides)
+        return u, w
+
+    def _jacobian(self, full: Array, vectors: tuple[Array, Array]) -> sparse.csr_array:
+        u, w = vectors
+        rows, columns, values = [], [], []
+        for k, b in enumerate(self.rigid):
+            for e, (i, j) in enumerate(RIGIDITY):
+                for at, other in {(i, j), (j, i)}:
+                    rows.append(np.full(3, 6 * k + e))
+                    columns.append(12 * b + 3 * (at + 1) + np.arange(3))
+                    values.append(full[b, other + 1])
+        entry = self.mech.cu[..., None] * w[:, None, None, :] + self.mech.cw[..., None] * u[:, None, None, :]
+        used = (self.mech.cu != 0.0) | (self.mech.cw != 0.0)
+        used &= (self.mech.row_body < len(self.body_names))[..., None]
+        r, s, i = np.nonzero(used)
+        for k in range(3):
+            rows.append(6 * self.rigid.size + r)
+            columns.append(12 * self.mech.row_body[r, s] + 3 * i + k)
+            values.append(entry[r, s, i, k])
+        shape = (self.m, self.still.size)
+        coo = sparse.coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+        return sparse.csr_array(coo.tocsc()[:, self.slots])
+
+    def Bt(self, q: Array) -> sparse.csr_array:
+        """The input matrix B~ (n, p): exact torque map, or (32) as printed where the load asks for it."""
+        full = self.to_kernel(q)
+        blocks = np.zeros((self.still.size, sum(t.basis.shape[1] for t in self.terminals)))
+        for k, (terminal, columns) in enumerate(zip(self.terminals, self.ports.values(), strict=True)):
+            b = terminal.body
+            block = np.zeros((12, 6))
+            block[:3, :3] = np.eye(3)
+            if self.mech.rigid[b]:
+                block[3:] = _torque_rows(full[b, 1:], self.mech.load_point[k], bool(self.mech.load_printed[k]))
+            blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
+        return sparse.csr_array(blocks[self.slots])
+
+    # --- the pH-DAE form (24)
+
+    def H(self, x: Array) -> float:
+        """Kinetic plus potential energy."""
+        q, v, _ = self.split(x)
+        return float(0.5 * (self.mass_diagonal * v) @ v + self.V(q))
+
+    def E(self, x: Array) -> sparse.csr_array:
+        """diag(I, M, 0)."""
+        del x
+        diagonal = np.concatenate([np.ones(self.n), self.mass_diagonal, np.zeros(self.m)])
+        return sparse.csr_array(sparse.diags_array(diagonal))
+
+    def J(self, x: Array) -> sparse.csr_array:
+        """[0 I 0; -I 0 -G^T; 0 G 0]."""
+        q, _, _ = self.split(x)
+        identity, G = sparse.eye_array(self.n), self.G(q)
+        return sparse.csr_array(
+            sparse.block_array([[None, identity, None], [-identity, None, -G.T], [None, G, None]], format="csr")
+            if self.m
+            else sparse.block_array([[None, identity], [-identity, None]], format="csr")
+        )
+
+    def z(self, x: Array) -> Array:
+        """(grad V, v, lambda)."""
+        q, v, lam = self.split(x)
+        return np.concatenate([self.gradV(q), v, lam])
+
+    def B(self, x: Array) -> sparse.csr_array:
+        """[0; B~; 0]."""
+        q, _, _ = self.split(x)
+        Bt = self.Bt(q)
+        p = Bt.shape[1]
+        return sparse.csr_array(sparse.vstack([sparse.csr_array((self.n, p)), Bt, sparse.csr_array((self.m, p))]))
+
+    @cached_property
+    def ggl(self) -> PHDAE:
+        """The same system in the index-1 form (61): x = (q, v, lambda, gamma)."""
+        from porthos.system.ggl import GGLForm  # it needs this module
+
+        return GGLForm(self)
+
+    def check(self, x: Array | None = None) -> Report:
+        """Test every structural property at x (default: the initial state): skew J, gradients, G, rank of G."""
+        state = self.initial_state() if x is None else self.as_state(x)
+        q, _, _ = self.split(state)
+        report = check_structure(self, state)
+        return Report(self.name, (*report.findings, *mechanical_findings(self, q)))
+
+
+def _torque_rows(d: Array, point: Array, printed: bool) -> Array:
+    """Rows (9, 6) of B~ for the directors d (3, 3): forces on d_1, d_2, d_3 from (F, tau) at `point`."""
+    rows = np.zeros((9, 6))
+    arm = skew(point @ d)
+    reciprocal = np.linalg.inv(d).T
+    for i in range(3):
+        if printed:
+            rows[3 * i : 3 * i + 3] = -0.5 * skew(d[i]) @ np.hstack([arm, np.eye(3)])
+        else:
+            rows[3 * i : 3 * i + 3] = np.hstack([point[i] * np.eye(3), -0.5 * skew(reciprocal[i])])
+    return rows
+
+
+def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ...]:
+    """g(q) = 0, G = dg/dq by differences, and the rank of G."""
+    g, G = system.g(q), system.G(q)
+    offset = 2 * system.n
+    k = int(np.argmax(np.abs(g))) if g.size else 0
+    value = float(abs(g[k])) if g.size else 0.0
+    size = max(1.0, system.length**2)
+    findings = [Finding("g(q) = 0", value / size, 1e-10, f"worst in {system.block_of(offset + k)}")]
+    if system.m == 0:
+        return tuple(findings)
+    if system.n <= LARGEST_DENSE:
+        error = np.abs(difference_jacobian(system.g, q) - G.toarray())
+        i, j = np.unravel_index(int(np.argmax(error)), error.shape)
+        place = f"worst at row {i} ({system.block_of(offset + int(i))}), column {j} ({system.block_of(int(j))})"
+        findings.append(Finding("G = dg/dq", float(error[i, j]) / max(1.0, system.length), DIFFERENCE_TOLERANCE, place))
+    if system.m <= LARGEST_DENSE:
+        findings.append(_rank(system, G.toarray()))
+    return tuple(findings)
+
+
+def _rank(system: MechanicalSystem, G: Array) -> Finding:
+    """Full row rank of G, rows scaled to length one; names the joint whose rows repeat the others."""
+    scaled = G / np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300)
+    singular = np.linalg.svd(scaled, compute_uv=False)
+    rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
+    missing = system.m - rank
+    where = ""
+    if missing:
+        left = np.linalg.svd(scaled)[0][:, rank:]
+        strongest = np.linalg.norm(left, axis=1)
+        rows = np.flatnonzero(strongest > 0.1 * strongest.max())
+        names = sorted({system.block_of(2 * system.n + int(r)) for r in rows})
+        where = f"rank {rank} of {system.m} rows; dependent rows involve {', '.join(names)}"
+    return Finding("G has full rank", float(missing), 0.0, where)

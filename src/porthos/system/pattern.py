@@ -1,0 +1,162 @@
+"""The order of block elimination and the place of every block, found once for a graph of bodies and joints.
+
+A joint has no diagonal block of its own, so it may be eliminated only
+- after all its bodies, or
+- after one of them, if the eliminated parts that hang on that body can still move freely (no ground and no other
+  joint ties them to what is left): then its rows are independent on the six motions of that cluster.
+Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from porthos.kernels.elimination import Pattern
+from porthos.kernels.tables import Layout
+from porthos.notation import IntArray
+
+GROUND = -1
+Sides = list[tuple[int, int]]
+
+
+class _Clusters:
+    """Connected sets of eliminated nodes; `ties` counts the eliminated joints that hold a set from outside."""
+
+    def __init__(self, count: int) -> None:
+        self.parent = list(range(count))
+        self.ties = [0] * count
+
+    def find(self, k: int) -> int:
+        while self.parent[k] != k:
+            self.parent[k] = self.parent[self.parent[k]]
+            k = self.parent[k]
+        return k
+
+    def merge(self, a: int, b: int) -> None:
+        ra, rb = self.find(a), self.find(b)
+        if ra != rb:
+            self.parent[rb] = ra
+            self.ties[ra] += self.ties[rb]
+
+
+class _Ordering:
+    """Greedy elimination of bodies 0..N-1 and joints N..N+J-1; `sides` are the two bodies of each joint."""
+
+    def __init__(self, sizes: list[int], sides: Sides, graph: list[set[int]]) -> None:
+        self.sizes, self.sides, self.graph = sizes, sides, graph
+        self.bodies = len(sizes) - len(sides)
+        self.done = [False] * len(sizes)
+        self.clusters = _Clusters(len(sizes))
+        self.holding: dict[int, list[int]] = {}  # body still there -> eliminated joints that hold it
+
+    def allowed(self, k: int) -> bool:
+        if k < self.bodies:
+            return True
+        bodies = [b for b in self.sides[k - self.bodies] if b != GROUND]
+        eliminated = [b for b in bodies if self.done[b]]
+        if len(eliminated) == len(bodies):
+            return True
+        return len(eliminated) == 1 and self.clusters.ties[self.clusters.find(eliminated[0])] == 0
+
+    def cost(self, k: int) -> tuple[int, int]:
+        """Fewest neighbouring unknowns first; on a tie the joint, or the body named last (a leaf, usually)."""
+        return sum(self.sizes[n] for n in self.graph[k]), -k
+
+    def eliminate(self, k: int) -> list[int]:
+        """Remove k from the graph, join its neighbours with each other, and return them."""
+        neighbours = sorted(self.graph[k])
+        for i in neighbours:
+            self.graph[i].discard(k)
+            self.graph[i].update(neighbours)
+            self.graph[i].discard(i)
+        self.done[k] = True
+        if k < self.bodies:
+            for joint in self.holding.pop(k, []):
+                self.clusters.merge(joint, k)
+                self.clusters.ties[self.clusters.find(k)] -= 1
+            return neighbours
+        for body in self.sides[k - self.bodies]:
+            if body != GROUND and self.done[body]:
+                self.clusters.merge(k, body)
+            else:
+                self.clusters.ties[self.clusters.find(k)] += 1
+                self.holding.setdefault(body, []).append(k)
+        return neighbours
+
+    def run(self) -> list[tuple[int, list[int]]]:
+        """Nodes in order of elimination, each with its later neighbours.
+
+        A joint becomes allowed only when a body next to it is eliminated (the boundary of an eliminated cluster is
+        a clique), so it is enough to look at the neighbours of what was eliminated last.
+        """
+        heap = [(self.cost(k), k) for k in range(self.bodies)]
+        heapq.heapify(heap)
+        result: list[tuple[int, list[int]]] = []
+        while heap:
+            cost, k = heapq.heappop(heap)
+            if self.done[k] or cost != self.cost(k) or not self.allowed(k):
+                continue
+            neighbours = self.eliminate(k)
+            result.append((k, neighbours))
+            for n in neighbours:
+                heapq.heappush(heap, (self.cost(n), n))
+        assert len(result) == len(self.sizes), "every body and joint must be eliminated"
+        return result
+
+
+def elimination_order(
+    body_sizes: list[int], joint_sizes: list[int], sides: Sides, coupled: list[bool]
+) -> list[tuple[int, list[int]]]:
+    """Bodies and joints in order of elimination. `coupled` joints have rows that couple their two bodies directly."""
+    n = len(body_sizes)
+    graph: list[set[int]] = [set() for _ in range(n + len(sides))]
+    for j, (pair, direct) in enumerate(zip(sides, coupled, strict=True)):
+        bodies = [b for b in pair if b != GROUND]
+        for b in bodies:
+            graph[b].add(n + j)
+            graph[n + j].add(b)
+        if direct and len(bodies) == 2:
+            graph[bodies[0]].add(bodies[1])
+            graph[bodies[1]].add(bodies[0])
+    return _Ordering([*body_sizes, *joint_sizes], sides, graph).run()
+
+
+def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides) -> Layout:
+    """Lay out all blocks of the eliminated matrix, fill included, in the order in which they are used."""
+    bodies = len(sizes) - len(sides)
+    place: dict[tuple[int, int], int] = {}
+    length = 0
+    for k, neighbours in order:
+        for i, j in [(k, k), *((k, n) for n in neighbours), *((n, k) for n in neighbours)]:
+            place[i, j] = length
+            length += sizes[i] * sizes[j]
+    pairs = [(k, n) for k, neighbours in order for n in neighbours]
+    fill = [place[i, j] for _, neighbours in order for i in neighbours for j in neighbours]
+    counts = np.array([len(neighbours) for _, neighbours in order], dtype=np.int64)
+    pattern = Pattern(
+        size=np.array(sizes, dtype=np.int64),
+        start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        order=np.array([k for k, _ in order], dtype=np.int64),
+        diagonal=np.array([place[k, k] for k in range(len(sizes))], dtype=np.int64),
+        pointer=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        node=np.array([n for _, n in pairs], dtype=np.int64),
+        upper=np.array([place[k, n] for k, n in pairs], dtype=np.int64),
+        lower=np.array([place[n, k] for k, n in pairs], dtype=np.int64),
+        fill_pointer=np.concatenate([[0], np.cumsum(counts**2)]).astype(np.int64),
+        fill=np.array(fill, dtype=np.int64),
+        length=length,
+        bodies=bodies,
+    )
+
+    def offsets(cells: list[tuple[tuple[int, int], tuple[int, int]]]) -> IntArray:
+        return np.array([[place.get(c, -1) for c in pair] for pair in cells], dtype=np.int64).reshape(-1, 2)
+
+    joints = [(bodies + j, a, b) for j, (a, b) in enumerate(sides)]
+    return Layout(
+        pattern,
+        body_joint=offsets([((a, k), (b, k)) for k, a, b in joints]),
+        joint_body=offsets([((k, a), (k, b)) for k, a, b in joints]),
+        body_body=offsets([((a, b), (b, a)) for _, a, b in joints]),
+    )
