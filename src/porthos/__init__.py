@@ -2,21 +2,46 @@
 
 from porthos.errors import (
     InconsistentStateError as InconsistentStateError,
+)
+from porthos.errors import (
     InputError as InputError,
+)
+from porthos.errors import (
     ModelError as ModelError,
+)
+from porthos.errors import (
     PorthosError as PorthosError,
+)
+from porthos.errors import (
     ResultError as ResultError,
+)
+from porthos.errors import (
     SimulationError as SimulationError,
+)
+from porthos.errors import (
     Status as Status,
+)
+from porthos.errors import (
     StructureError as StructureError,
 )
-from porthos.integrate.midpoint import Midpoint as Midpoint, MidpointGGL as MidpointGGL
+from porthos.integrate.midpoint import Midpoint as Midpoint
+from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
 from porthos.model.inertia import (
     Box as Box,
+)
+from porthos.model.inertia import (
     Cylinder as Cylinder,
+)
+from porthos.model.inertia import (
     HollowCylinder as HollowCylinder,
+)
+from porthos.model.inertia import (
     Inertia as Inertia,
+)
+from porthos.model.inertia import (
     Rod as Rod,
+)
+from porthos.model.inertia import (
     Sphere as Sphere,
 )
 from porthos.model.model import Model as Model

@@ -44,7 +44,7 @@ class Inputs:
         return result
 
     def at(self, t: float, row: int, q: Array, v: Array) -> Array:
-        """Wrench (L, 6) at time t in the state (q, v); tables give their row, controllers see the outputs y of (q, v)."""
+        """Wrench (L, 6) at time t in the state (q, v); tables give their row, controllers see the outputs there."""
         result = np.zeros((len(self._signals), 6))
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":

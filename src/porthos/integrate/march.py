@@ -63,7 +63,7 @@ def march(
                 wrench = inputs.at((done + 0.5) * h, done, q, v)[None]
             else:
                 wrench = inputs.wrenches(done, count, h)
-            part = Record(*(a[done // every : (done + count - 1) // every + 1] for a in record))
+            part = _part(record, slice(done // every, (done + count - 1) // every + 1))
             # a single step is the last one of its interval only now and then
             stride = every if count > 1 or (done + 1) % every else 1
             ended, made = scheme.advance(system, h, wrench, stride, q, v, memory, part)
@@ -84,8 +84,14 @@ def _record(system: MechanicalSystem, count: int) -> Record:
     """Memory for `count` recorded nodes, and one more for the state before a failure."""
     bodies, rows, loads = len(system.body_names), system.mech.c.size, len(system.terminals)
     shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,))
-    floats = [np.zeros((count + 1, *shape)) for shape in shapes]
-    return Record(*floats, iterations=np.zeros(count + 1, dtype=np.int64))
+    q, v, lam, y, work = (np.zeros((count + 1, *shape)) for shape in shapes)
+    return Record(q, v, lam, y, work, np.zeros(count + 1, dtype=np.int64))
+
+
+def _part(record: Record, rows: slice) -> Record:
+    """Some rows of a record, to write into."""
+    r = record
+    return Record(r.q[rows], r.v[rows], r.lam[rows], r.y[rows], r.work[rows], r.iterations[rows])
 
 
 def _collect(
@@ -118,7 +124,7 @@ def _collect(
         multipliers=behind(np.zeros(record.lam.shape[1]), record.lam),
         outputs=behind(np.zeros(record.y.shape[1:]), record.y),
         work=behind(np.zeros(record.work.shape[1]), record.work),
-        iterations=behind(np.zeros((), dtype=np.int64), record.iterations),
+        iterations=np.concatenate([[0], record.iterations[:count]]),
         status=status,
         message=message,
     )

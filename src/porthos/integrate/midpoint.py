@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +13,7 @@ from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY
 from porthos.kernels import nodal
 from porthos.kernels.bodies import spatial_rates
 from porthos.kernels.elimination import factors
-from porthos.kernels.march import MIDPOINT, MIDPOINT_GGL, Record, march
+from porthos.kernels.march import Record, march_ggl, march_midpoint
 from porthos.kernels.newton import Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout
@@ -39,7 +40,7 @@ class _ReducedScheme(Scheme):
 
     tolerance: float = 0.0
     max_iterations: int = 25
-    code: ClassVar[int]
+    compiled: ClassVar[Callable[..., tuple[int, int]]]
 
     def __post_init__(self) -> None:
         if not self.tolerance >= 0.0:
@@ -76,8 +77,8 @@ class _ReducedScheme(Scheme):
     ) -> tuple[int, int]:
         """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""
         newton = Newton(self.tolerance, self.max_iterations, system.length)
-        return march(
-            self.code, system.mech, self.layout(system), h, wrench, every, newton, memory.guess,
+        return type(self).compiled(
+            system.mech, self.layout(system), h, wrench, every, newton, memory.guess,
             memory.workspace, q, v, record,
         )  # fmt: skip
 
@@ -93,7 +94,7 @@ class Midpoint(_ReducedScheme):
     order: ClassVar[int] = 2
     preserves: ClassVar[frozenset[str]] = frozenset({ENERGY, LINEAR, ANGULAR, POSITION})
     symmetric: ClassVar[bool] = True
-    code: ClassVar[int] = MIDPOINT
+    compiled: ClassVar[Callable[..., tuple[int, int]]] = staticmethod(march_midpoint)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class MidpointGGL(_ReducedScheme):
     order: ClassVar[int] = 2
     preserves: ClassVar[frozenset[str]] = frozenset({ENERGY, LINEAR, ANGULAR, POSITION, VELOCITY})
     symmetric: ClassVar[bool] = True
-    code: ClassVar[int] = MIDPOINT_GGL
+    compiled: ClassVar[Callable[..., tuple[int, int]]] = staticmethod(march_ggl)
 
     def layout(self, system: MechanicalSystem) -> Layout:
         """Two unknowns for each one of PH-MP."""

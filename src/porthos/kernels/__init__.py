@@ -1,0 +1,1 @@
+"""What the machine computes: compiled functions on flat tables, no classes."""

@@ -1,12 +1,52 @@
-"""How kernels are compiled: `kernel` for what only other kernels call, `entry` for what Python calls.
+"""How kernels are compiled and where the result is kept.
 
-Both are cached on disk. A kernel has no wrapper for calls from Python: with tables as arguments the wrapper is
-larger than most kernels and would take most of the compile time.
+`kernel` is for what only other kernels call: it has no wrapper for calls from Python, which with tables as arguments
+is larger than most kernels. `stage` is for a kernel with one caller: it is pasted into it before compilation, because
+every level of calls is optimised once more by the levels above it, which is where compile time goes. `entry` is for
+what Python calls.
+
+Numba checks only the file of a cached function, not the files of what it calls: after an edit of a callee a cached
+caller would return stale numbers. So kernels are cached in a folder named by the hash of all kernel sources.
 """
 
 from __future__ import annotations
 
-from numba import njit
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-kernel = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-entry = njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
+import numba
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: NUMBA_CACHE_DIR or the user's cache folder, then the hash of the sources."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "porthos"
+    return (Path(chosen) if chosen else home) / f"kernels-{digest.hexdigest()[:16]}"
+
+
+_config: Any = numba.config
+_njit: Any = numba.njit  # the wrapper options are not in its type stubs
+_FOLDER = str(cache_folder())
+
+
+def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    def decorate(function: Callable[..., Any]) -> Any:
+        others = _config.CACHE_DIR  # only our kernels go to our folder: numba looks at it while it decorates
+        _config.CACHE_DIR = _FOLDER
+        try:
+            return _njit(cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+        finally:
+            _config.CACHE_DIR = others
+
+    return decorate
+
+
+entry = _compiler()
+kernel = _compiler(no_cpython_wrapper=True)
+stage = _njit(inline="always")

@@ -101,14 +101,11 @@ def solve_block(
     data: Array, at: int, n: int, pivots: IntArray, p: int, joint: bool, rhs: Array, b: int, m: int
 ) -> None:
     """K_kk^-1 times the n x m block at rhs[b:], in place."""
-    for k in range(n):
+    for k in range(n):  # all exchanges first: they moved the rows of the factors, too
         if pivots[p + k] != k:
             swap(rhs, b, k * m, pivots[p + k] * m, 1, m)
-        if not joint:
-            subtract_column(data, at, n, k, k + 1, n, rhs, b, m)
-    if joint:  # all exchanges come first: they were applied to rows and columns alike
-        for k in range(n):
-            subtract_column(data, at, n, k, k + 1, n, rhs, b, m)
+    for k in range(n):
+        subtract_column(data, at, n, k, k + 1, n, rhs, b, m)
     for k in range(n - 1, -1, -1):
         pivot = data[at + k * n + k]
         inverse = 1.0 / pivot if pivot != 0.0 else 0.0

@@ -1,6 +1,7 @@
 """Loads at the midpoint: force F at a body-fixed point and torque tau, through the exact or the printed torque map.
 
-exact:   m = r x F + tau.   printed, eq. (32) of 001:   m = (nu/2) [(2 + s) m' - a (a . m')],  m' = r x F + tau,  s = |a|^2.
+exact:                       m = r x F + tau =: m'
+printed, eq. (32) of 001:    m = (nu/2) [(2 + s) m' - a (a . m')],  s = |a|^2.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def printed_map(a: Array, m: Array, out: Array) -> None:
 @kernel
 def printed_slope(a: Array, m: Array, x: Array, r1: Array, F: Array, out: Array) -> None:
     """Derivative of `printed_map` for theta = x: the directors and a = tan(angle/2) move together."""
-    s, nu = dot(a, a), 1.0 / (1.0 + dot(a, a))
+    nu = 1.0 / (1.0 + dot(a, a))
     da, dr, dm, part = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     cross(a, x, da)
     ax = dot(a, x)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from porthos.kernels import reduced_ggl, reduced_midpoint
-from porthos.kernels.compile import entry
+from porthos.kernels.compile import entry, kernel
 from porthos.kernels.newton import CONVERGED, Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
-
-MIDPOINT, MIDPOINT_GGL = 0, 1
 
 
 class Record(NamedTuple):
@@ -28,30 +24,59 @@ class Record(NamedTuple):
 
 
 @entry
-def march(scheme: int, mech: Mechanism, layout: Layout, h: float, wrench: Array, every: int, newton: Newton,
-          memory: Memory, ws: Workspace, q: Array, v: Array, record: Record) -> tuple[int, int]:  # fmt: skip
-    """Make wrench.shape[0] steps from (q, v), which become the last state; record every `every`-th of them.
+def march_midpoint(
+    mech: Mechanism, layout: Layout, h: float, wrench: Array, every: int, newton: Newton, memory: Memory, ws: Workspace,
+    q: Array, v: Array, record: Record,
+) -> tuple[int, int]:  # fmt: skip
+    """Make wrench.shape[0] steps of PH-MP from (q, v), which become the last state; record every `every`-th of them.
 
     Returns (how it ended, steps made). The state before a failed step stays in (q, v).
     """
-    bodies = mech.mass.size
     q1, v1 = q.copy(), v.copy()
     for n in range(wrench.shape[0]):
-        if scheme == MIDPOINT:
-            ended, spent = reduced_midpoint.step(mech, layout, h, q, v, wrench[n], newton, memory, ws, q1, v1)
-        else:
-            ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench[n], newton, memory, ws, q1, v1)
+        ended, spent = reduced_midpoint.step(mech, layout, h, q, v, wrench[n], newton, memory, ws, q1, v1)
         if ended != CONVERGED:
             return ended, n
-        q[:] = q1
-        v[:] = v1
-        k = n // every
-        record.iterations[k] += spent
-        for load in range(mech.load_body.size):
-            record.work[k, load] += h * np.dot(ws.y[load], wrench[n, load])
-        if (n + 1) % every == 0:
-            record.q[k] = q[:bodies]
-            record.v[k] = v[:bodies]
-            record.lam[k] = memory.lam
-            record.y[k] = ws.y
+        accept(mech, h, wrench[n], n, every, spent, memory, ws, q1, v1, q, v, record)
     return CONVERGED, wrench.shape[0]
+
+
+@entry
+def march_ggl(
+    mech: Mechanism, layout: Layout, h: float, wrench: Array, every: int, newton: Newton, memory: Memory, ws: Workspace,
+    q: Array, v: Array, record: Record,
+) -> tuple[int, int]:  # fmt: skip
+    """The same with PH-MP-GGL. (A step passed as an argument would be compiled anew in every process.)"""
+    q1, v1 = q.copy(), v.copy()
+    for n in range(wrench.shape[0]):
+        ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench[n], newton, memory, ws, q1, v1)
+        if ended != CONVERGED:
+            return ended, n
+        accept(mech, h, wrench[n], n, every, spent, memory, ws, q1, v1, q, v, record)
+    return CONVERGED, wrench.shape[0]
+
+
+@kernel
+def accept(
+    mech: Mechanism, h: float, wrench: Array, n: int, every: int, spent: int, memory: Memory, ws: Workspace,
+    q1: Array, v1: Array, q: Array, v: Array, record: Record,
+) -> None:  # fmt: skip
+    """Make (q1, v1) the present state and write step n into the record."""
+    k, due = n // every, (n + 1) % every == 0
+    for b in range(mech.mass.size):
+        for i in range(4):
+            for c in range(3):
+                q[b, i, c] = q1[b, i, c]
+                v[b, i, c] = v1[b, i, c]
+                if due:
+                    record.q[k, b, i, c] = q1[b, i, c]
+                    record.v[k, b, i, c] = v1[b, i, c]
+    record.iterations[k] += spent
+    for load in range(mech.load_body.size):
+        for c in range(6):
+            record.work[k, load] += h * ws.y[load, c] * wrench[load, c]
+            if due:
+                record.y[k, load, c] = ws.y[load, c]
+    if due:
+        for r in range(mech.c.size):
+            record.lam[k, r] = memory.lam[r]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels.compile import kernel
+from porthos.kernels.elimination import Pattern
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
@@ -34,20 +35,18 @@ class Memory(NamedTuple):
     ua: Array  # (3, N, 6) increments of the last three steps, latest first
     lam: Array  # (R,) multipliers of the last step
     gam: Array  # (R,) multipliers of the velocity level, if there are any
-    count: IntArray  # (1,) steps made
+    steps: IntArray  # (1,) steps made
 
 
 @kernel
-def update_size(mech: Mechanism, start: IntArray, x: Array, length: float) -> float:
+def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation in the update x of all bodies."""
     size = 0.0
     for b in range(mech.mass.size):
-        s = start[b]
-        for k in range(3):
-            size = max(size, abs(x[s + k]) / length)
-        if mech.rigid[b]:
-            for k in range(3, 6):
-                size = max(size, abs(x[s + k]))
+        level = 6 if mech.rigid[b] else 3
+        for k in range(pattern.size[b]):
+            unit = length if k % level < 3 else 1.0
+            size = max(size, abs(x[pattern.start[b] + k]) / unit)
     return size
 
 
@@ -62,17 +61,19 @@ def motion(ua: Array, length: float) -> float:
 
 
 @kernel
-def finished(size: float, previous: float, tolerance: float) -> bool:
-    """Whether the update just made was the last one needed.
+def finished(size: float, previous: float, tolerance: float, quadratic: bool) -> bool:
+    """Whether the update just made was the last one needed; no iteration is spent to see a vanishing update.
 
-    For quadratic convergence the next update would be size (size/previous)^2: no iteration is spent to see it.
+    With ratio = size/previous the next update would be size ratio^2 if convergence is quadratic (exact Newton
+    matrix), size ratio if it is linear (matrix with terms left out).
     """
     if size <= max(tolerance, ROUND_OFF):
         return True
     if previous <= 0.0:
         return False
     ratio = size / previous
-    if ratio < 1.0 and size * ratio * ratio < max(ROUND_OFF, 0.1 * tolerance):
+    coming = size * ratio * ratio if quadratic else size * ratio
+    if ratio < 1.0 and coming < max(ROUND_OFF, 0.1 * tolerance):
         return True
     return size < NOISE and ratio > 0.25
 
@@ -95,7 +96,7 @@ def guess(memory: Memory, order: int, ua: Array) -> None:
 @kernel
 def best_order(memory: Memory) -> int:
     """The order of extrapolation that would have predicted the last step best."""
-    if memory.count[0] < 2:
+    if memory.steps[0] < 2:
         return 0
     h = memory.ua
     e0, e1 = 0.0, 0.0
@@ -104,7 +105,7 @@ def best_order(memory: Memory) -> int:
             e0 = max(e0, abs(h[0, b, k] - h[1, b, k]))
             e1 = max(e1, abs(h[0, b, k] - 2.0 * h[1, b, k] + h[2, b, k]))
     if e1 < e0:
-        return 2 if e1 < 0.2 * e0 and memory.count[0] > 2 else 1
+        return 2 if e1 < 0.2 * e0 and memory.steps[0] > 2 else 1
     return 0
 
 
@@ -116,4 +117,4 @@ def remember(memory: Memory, ua: Array, lam: Array, gam: Array) -> None:
     memory.ua[0] = ua
     memory.lam[:] = lam
     memory.gam[:] = gam
-    memory.count[0] += 1
+    memory.steps[0] += 1

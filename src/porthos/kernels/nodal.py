@@ -152,18 +152,11 @@ def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
                         out[b, i, k] -= f * q[b, j, k]
 
 
-@entry
-def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: Array, rows: RowVectors,
-                  rates: RowVectors, factors: Factors, acceleration: Array, lam: Array) -> int:  # fmt: skip
-    """v' (N+1, 4, 3) and the joint multipliers (R,) at (q, v); returns what `factorise` returns.
-
-    M v' + G^T lam = f and d/dt (G v) = 0, solved in the reduced unknowns.
-    """
-    bodies, start = mech.mass.size, layout.pattern.start
-    ended = factorise_nodal(mech, layout, q, rows, factors)
-    centripetal(mech, q, v, acceleration)
-    x, part, arm = np.zeros(start[-1]), np.empty(3), np.empty(3)
-    for b in range(bodies):
+@kernel
+def applied_forces(mech: Mechanism, layout: Layout, q: Array, wrench: Array, acceleration: Array, x: Array) -> None:
+    """Set the momentum rows of x to weights, loads and the inertia of the centripetal accelerations."""
+    part, arm, start = np.empty(3), np.empty(3), layout.pattern.start
+    for b in range(mech.mass.size):
         for k in range(3):
             x[start[b] + k] = mech.mass[b] * mech.gravity[k]
         if mech.rigid[b]:
@@ -180,6 +173,20 @@ def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: A
             cross(arm, wrench[load, :3], part)
             for k in range(3):
                 x[start[b] + 3 + k] += part[k] + wrench[load, 3 + k]
+
+
+@entry
+def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: Array, rows: RowVectors,
+                  rates: RowVectors, factors: Factors, acceleration: Array, lam: Array) -> int:  # fmt: skip
+    """v' (N+1, 4, 3) and the joint multipliers (R,) at (q, v); returns what `factorise` returns.
+
+    M v' + G^T lam = f and d/dt (G v) = 0, solved in the reduced unknowns.
+    """
+    bodies, start = mech.mass.size, layout.pattern.start
+    ended = factorise_nodal(mech, layout, q, rows, factors)
+    centripetal(mech, q, v, acceleration)
+    x, part = np.zeros(start[-1]), np.empty(3)
+    applied_forces(mech, layout, q, wrench, acceleration, x)
     evaluate_rows(mech, v, 0.0, rates)
     for r in range(mech.c.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
         x[start[bodies] + r] = -2.0 * dot(rates.u[r], rates.w[r])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.bodies import inertia_about_axes, move, update_increment
-from porthos.kernels.compile import entry, kernel
+from porthos.kernels.compile import entry, kernel, stage
 from porthos.kernels.elimination import add_block, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.newton import (
@@ -71,8 +71,8 @@ def row_forces(mech: Mechanism, r: int, s: int, u: Array, w: Array, i: int, out:
 
 
 @kernel
-def gather(mech: Mechanism, h: float, V0: Array, ws: Workspace, V1: Array, Y: Array, X: Array) -> None:
-    """Y and X of all bodies without external forces; V0 = h v^0. The rows must have been evaluated."""
+def joint_forces(mech: Mechanism, ws: Workspace, Y: Array, X: Array) -> None:
+    """Set Y and X to the forces of the joints; the rows must have been evaluated."""
     Y[:, :, :] = 0.0
     X[:, :, :] = 0.0
     part = np.empty(3)
@@ -91,7 +91,12 @@ def gather(mech: Mechanism, h: float, V0: Array, ws: Workspace, V1: Array, Y: Ar
                 row_forces(mech, r, s, ws.rows_rate.u[r], ws.rows_rate.w[r], i, part)
                 for k in range(3):
                     X[b, i, k] += ws.gam[r] * part[k]
-    L = np.empty((3, 3))
+
+
+@kernel
+def add_momenta(mech: Mechanism, V0: Array, ws: Workspace, V1: Array, Y: Array, X: Array) -> None:
+    """Add M (q^1 - q^0 - Vbar) to Y, M (V^1 - V^0) and the forces L Y_i of the internal multipliers to X."""
+    L, part = np.empty((3, 3)), np.empty(3)
     for b in range(mech.mass.size):
         for i in range(4 if mech.rigid[b] else 1):
             M = mech.mass[b] if i == 0 else mech.euler[b, i - 1]
@@ -308,7 +313,7 @@ def velocity_rows(mech: Mechanism, layout: Layout, V1: Array, ws: Workspace) -> 
                     ws.factors.data[layout.joint_body[j, s] + (m + i) * n + k] += slope[k]
 
 
-@kernel
+@stage
 def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, wrench: Array, ws: Workspace,
               V1: Array, Y: Array, X: Array) -> None:  # fmt: skip
     """Residual ws.x and Newton matrix at the present iterate."""
@@ -317,7 +322,8 @@ def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, w
     evaluate_rows(mech, ws.mid, 1.0, ws.rows_mid)
     evaluate_rows(mech, ws.end, 1.0, ws.rows_end)
     evaluate_rows(mech, 0.5 * (V0 + V1), 0.0, ws.rows_rate)
-    gather(mech, h, V0, ws, V1, Y, X)
+    joint_forces(mech, ws, Y, X)
+    add_momenta(mech, V0, ws, V1, Y, X)
     ws.factors.data[:] = 0.0
     body_rows(mech, layout, h, V0, V1, Y, X, ws)
     joint_rows(mech, layout, V0, V1, ws)
@@ -325,7 +331,7 @@ def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, w
     add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, h * h, True, ws.x, ws.factors.data)
 
 
-@kernel
+@stage
 def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
           ws: Workspace) -> tuple[int, int]:  # fmt: skip
     """Newton's method from the guess in ws.ua, ws.tau, ws.lam, ws.gam; returns (how it ended, iterations)."""
@@ -338,7 +344,7 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
         if factorise(layout.pattern, ws.factors.data, ws.factors.pivots, ws.factors.scale, PIVOT_FLOOR) < 0:
             return SINGULAR, iteration
         substitute(layout.pattern, ws.factors.data, ws.factors.pivots, ws.x)
-        size = update_size(mech, start, ws.x, newton.length)
+        size = update_size(mech, layout.pattern, ws.x, newton.length)
         if not np.isfinite(size):
             return STALLED, iteration
         damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
@@ -355,13 +361,13 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
                 ws.gam[first + i] -= ws.x[start[bodies + j] + i]
                 ws.lam[first + i] -= ws.x[start[bodies + j] + m + i]
         size /= motion(ws.ua, newton.length)
-        if damping == 1.0 and finished(size, previous, newton.tolerance):
+        if damping == 1.0 and finished(size, previous, newton.tolerance, False):
             return turned(mech, ws.ua), iteration
         previous = size
     return STALLED, newton.iterations
 
 
-@kernel
+@stage
 def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
          memory: Memory, ws: Workspace, q1: Array, v1: Array) -> tuple[int, int]:  # fmt: skip
     """One step from (q0, v0) to (q1, v1); tries the best extrapolation first, then plainer guesses."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from porthos.kernels.bodies import add_spin, move, update_increment
-from porthos.kernels.compile import kernel
+from porthos.kernels.compile import kernel, stage
 from porthos.kernels.elimination import Factors, add_block, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.newton import (
@@ -137,7 +137,7 @@ def joint_rows(mech: Mechanism, layout: Layout, ws: Workspace) -> None:
             ws.x[start[bodies + j] + i] = gap + ws.feedback[r]
 
 
-@kernel
+@stage
 def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
           ws: Workspace) -> tuple[int, int]:  # fmt: skip
     """Newton's method from the guess in ws.ua and ws.lam; returns (how it ended, iterations)."""
@@ -154,7 +154,7 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
         if factorise(layout.pattern, ws.factors.data, ws.factors.pivots, ws.factors.scale, PIVOT_FLOOR) < 0:
             return SINGULAR, iteration
         substitute(layout.pattern, ws.factors.data, ws.factors.pivots, ws.x)
-        size = update_size(mech, layout.pattern.start, ws.x, newton.length)
+        size = update_size(mech, layout.pattern, ws.x, newton.length)
         if not np.isfinite(size):
             return STALLED, iteration
         damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
@@ -166,13 +166,13 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
         for r in range(mech.c.size):
             ws.lam[r] -= ws.x[first + r]
         size /= motion(ws.ua, newton.length)
-        if damping == 1.0 and finished(size, previous, newton.tolerance):
+        if damping == 1.0 and finished(size, previous, newton.tolerance, True):
             return turned(mech, ws.ua), iteration
         previous = size
     return STALLED, newton.iterations
 
 
-@kernel
+@stage
 def turned(mech: Mechanism, ua: Array) -> int:
     """CONVERGED, unless a body turned so far that the Cayley map is close to its pole."""
     for b in range(mech.mass.size):
@@ -181,7 +181,7 @@ def turned(mech: Mechanism, ua: Array) -> int:
     return CONVERGED
 
 
-@kernel
+@stage
 def position_feedback(mech: Mechanism, q0: Array, ws: Workspace) -> None:
     """ws.feedback = kappa g(q^0): removes round-off that would add up over many steps."""
     evaluate_rows(mech, q0, 1.0, ws.rows0)
@@ -189,7 +189,7 @@ def position_feedback(mech: Mechanism, q0: Array, ws: Workspace) -> None:
         ws.feedback[r] = FEEDBACK * (dot(ws.rows0.u[r], ws.rows0.w[r]) - mech.c[r])
 
 
-@kernel
+@stage
 def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
          memory: Memory, ws: Workspace, q1: Array, v1: Array) -> tuple[int, int]:  # fmt: skip
     """One step from (q0, v0) to (q1, v1); tries the best extrapolation first, then plainer guesses."""

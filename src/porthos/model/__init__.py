@@ -1,0 +1,1 @@
+"""What the user says: frozen dataclasses, words and units, no numerics."""

@@ -40,7 +40,7 @@ class Inertia:
         if not np.allclose(J, J.T, rtol=1e-9, atol=1e-12 * np.abs(J).max(initial=0.0)):
             raise ModelError(f"inertia tensor: expected a symmetric matrix, found {J.tolist()}.")
         J = (J + J.T) / 2
-        _check_moments(np.linalg.eigvalsh(J))
+        _check_moments(np.asarray(np.linalg.eigvalsh(J), dtype=np.float64))
         object.__setattr__(self, "tensor", J)
 
     def principal(self) -> tuple[Array, Array]:

@@ -1,0 +1,1 @@
+"""What came out of a run: named arrays, balances, files."""

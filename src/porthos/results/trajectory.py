@@ -11,7 +11,7 @@ import numpy as np
 from porthos.errors import PorthosError, Status, nearest
 from porthos.integrate.march import March
 from porthos.kernels import balances
-from porthos.notation import Array
+from porthos.notation import Array, IntArray
 from porthos.results.reactions import joint_reaction, nodal_multipliers
 from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
@@ -168,7 +168,7 @@ class Trajectory:
         return self.raw.message
 
     @property
-    def iterations(self) -> Array:
+    def iterations(self) -> IntArray:
         """Newton iterations between recorded times (T,)."""
         return self.raw.iterations
 
@@ -243,7 +243,7 @@ class Trajectory:
             f"({np.abs(self.power_balance).max() / size:.1e} of the kinetic energy)",
             f"  angular momentum  {np.array2string(L[0], precision=8)} -> {np.array2string(L[-1], precision=8)}",
             f"  constraints       |g| <= {self.position_error.max():.2e}, |G v| <= {self.velocity_error.max():.2e}",
-            f"  Newton            {self.iterations[1:].mean() if self.t.size > 1 else 0:.2f} iterations a recorded step",
+            f"  Newton            {np.sum(self.iterations) / max(1, self.t.size - 1):.2f} iterations a recorded step",
         ]
         if self.system.adjustments:
             lines.append("  initial values moved onto the constraints (mass-weighted):")

@@ -1,0 +1,1 @@
+"""The assembled system: tables, its pH-DAE forms, initial values, checks, interconnection."""

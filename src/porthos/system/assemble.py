@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from porthos.errors import ModelError
-from porthos.kernels.tables import Mechanism
+from porthos.kernels.tables import Layout, Mechanism
 from porthos.model import joints as j
 from porthos.model.bodies import PointMass, RigidBody
 from porthos.model.forces import Load
@@ -17,7 +17,7 @@ from porthos.notation import Array
 from porthos.system.describe import describe
 from porthos.system.initial import place
 from porthos.system.mechanical import MechanicalSystem, Terminal
-from porthos.system.pattern import GROUND, elimination_order, layout
+from porthos.system.pattern import GROUND, Sides, elimination_order, layout
 
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 
@@ -100,9 +100,9 @@ def assemble(model: Model, initial: Literal["project", "refuse"] = "project") ->
     placement = _Placement(model)
     rows = _Rows(placement)
     counts = [rows.add_joint(joint) for joint in model.joints]
-    terminals = tuple(_terminal(part, placement) for part in (*model.loads, *model.ports))
+    terminals = tuple(_terminal(part, placement) for part in _acting(model))
     mech = _tables(model, placement, rows, counts)
-    sides = [tuple(placement.index[name] for name in (joint.a, joint.b)) for joint in model.joints]
+    sides = [(placement.index[joint.a], placement.index[joint.b]) for joint in model.joints]
     points = [
         [placement.point(joint.a, joint.points[0]), placement.point(joint.b, joint.points[1])] for joint in model.joints
     ]
@@ -126,7 +126,7 @@ def assemble(model: Model, initial: Literal["project", "refuse"] = "project") ->
 
 def _tables(model: Model, placement: _Placement, rows: _Rows, counts: list[int]) -> Mechanism:
     moments = placement.moments
-    acting = (*model.loads, *model.ports)
+    acting = _acting(model)
     sides = np.array([[placement.index[x.a], placement.index[x.b]] for x in model.joints], dtype=np.int64)
     sides = sides.reshape(-1, 2)
     largest = moments.max(axis=1, keepdims=True)
@@ -149,6 +149,11 @@ def _tables(model: Model, placement: _Placement, rows: _Rows, counts: list[int])
         load_point=np.array([_acting_point(x, placement) for x in acting]).reshape(-1, 3),
         load_printed=np.array([x.torque_map == "printed" for x in acting], dtype=np.int64),
     )
+
+
+def _acting(model: Model) -> list[Load | Port]:
+    """Everything that has an input and an output: loads first, then ports."""
+    return [*model.loads, *model.ports]
 
 
 def _acting_point(part: Load | Port, placement: _Placement) -> Array:
@@ -174,10 +179,10 @@ def _source(load: Load) -> Any:
     return u
 
 
-def _layouts(mech: Mechanism, sides: list[Any], counts: list[int]) -> tuple[Any, Any]:
+def _layouts(mech: Mechanism, sides: Sides, counts: list[int]) -> tuple[Layout, Layout]:
     """Layouts for one unknown of each kind (PH-MP) and for two (PH-MP-GGL), in one order of elimination."""
     ground = mech.mass.size
-    pairs = [tuple(GROUND if b == ground else b for b in pair) for pair in sides]
+    pairs = [(GROUND if a == ground else a, GROUND if b == ground else b) for a, b in sides]
     body_sizes = [6 if rigid else 3 for rigid in mech.rigid]
     quadratic = np.any(mech.cu != 0.0, axis=(1, 2))
     coupled = [

@@ -13,6 +13,7 @@ from porthos.errors import InconsistentStateError, ModelError
 from porthos.kernels import nodal
 from porthos.kernels.elimination import factors
 from porthos.kernels.reduced_ggl import rigid_velocity
+from porthos.kernels.rows import evaluate_rows
 from porthos.kernels.tables import RowVectors
 from porthos.notation import Array
 from porthos.system.mechanical import RIGIDITY, Adjustment, MechanicalSystem
@@ -55,8 +56,8 @@ def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array
     rigid_velocity(system.mech, q, twist, v)
     count = system.mech.c.size
     rows, rates, g, gv = row_vectors(count), row_vectors(count), np.zeros(count), np.zeros(count)
-    nodal.evaluate_rows(system.mech, q, 1.0, rows)
-    nodal.evaluate_rows(system.mech, v, 0.0, rates)
+    evaluate_rows(system.mech, q, 1.0, rows)
+    evaluate_rows(system.mech, v, 0.0, rates)
     nodal.constraint_values(system.mech, rows, g)
     nodal.constraint_rates(system.mech, rows, rates, gv)
     return np.abs(g), np.abs(gv)
@@ -108,7 +109,7 @@ def _report(
 
 
 def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
-    """lambda (m,) at (q, v): rigidity rows from the residual of M v' = f - G^T lambda, joint rows from the KKT solve."""
+    """lambda (m,) at (q, v): joint rows from the KKT solve, rigidity rows from M v' = f - G^T lambda."""
     mech = system.mech
     acceleration, joint = np.zeros_like(q), np.zeros(mech.c.size)
     rows, rates = row_vectors(joint.size), row_vectors(joint.size)

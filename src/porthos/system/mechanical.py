@@ -258,18 +258,18 @@ class MechanicalSystem(PHDAE):
         rows, columns, values = [], [], []
         for k, b in enumerate(self.rigid):
             for e, (i, j) in enumerate(RIGIDITY):
-                for at, other in {(i, j), (j, i)}:
+                for director, other in {(i, j), (j, i)}:
                     rows.append(np.full(3, 6 * k + e))
-                    columns.append(12 * b + 3 * (at + 1) + np.arange(3))
+                    columns.append(12 * b + 3 * (director + 1) + np.arange(3))
                     values.append(full[b, other + 1])
         entry = self.mech.cu[..., None] * w[:, None, None, :] + self.mech.cw[..., None] * u[:, None, None, :]
         used = (self.mech.cu != 0.0) | (self.mech.cw != 0.0)
         used &= (self.mech.row_body < len(self.body_names))[..., None]
-        r, s, i = np.nonzero(used)
+        row, side, at = np.nonzero(used)
         for k in range(3):
-            rows.append(6 * self.rigid.size + r)
-            columns.append(12 * self.mech.row_body[r, s] + 3 * i + k)
-            values.append(entry[r, s, i, k])
+            rows.append(6 * self.rigid.size + row)
+            columns.append(12 * self.mech.row_body[row, side] + 3 * at + k)
+            values.append(entry[row, side, at, k])
         shape = (self.m, self.still.size)
         coo = sparse.coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
         return sparse.csr_array(coo.tocsc()[:, self.slots])
