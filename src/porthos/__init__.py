@@ -44,9 +44,44 @@ from porthos.model.inertia import (
 from porthos.model.inertia import (
     Sphere as Sphere,
 )
+from porthos.model.joints import (
+    Cylindrical as Cylindrical,
+)
+from porthos.model.joints import (
+    Fixed as Fixed,
+)
+from porthos.model.joints import (
+    Joint as Joint,
+)
+from porthos.model.joints import (
+    Planar as Planar,
+)
+from porthos.model.joints import (
+    PointOnLine as PointOnLine,
+)
+from porthos.model.joints import (
+    PointOnPlane as PointOnPlane,
+)
+from porthos.model.joints import (
+    Prismatic as Prismatic,
+)
+from porthos.model.joints import (
+    Revolute as Revolute,
+)
+from porthos.model.joints import (
+    RigidLink as RigidLink,
+)
+from porthos.model.joints import (
+    Spherical as Spherical,
+)
+from porthos.model.joints import (
+    Universal as Universal,
+)
 from porthos.model.model import Model as Model
+from porthos.results.storage import load as load
 from porthos.results.trajectory import Trajectory as Trajectory
 from porthos.simulate import simulate as simulate
+from porthos.system.interconnect import interconnect as interconnect
 from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
 from porthos.system.phdae import PHDAE as PHDAE
 

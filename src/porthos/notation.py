@@ -23,14 +23,25 @@ def skew(a: Array) -> Array:
 
 def vector(value: ArrayLike, what: str, length: int = 3) -> Array:
     """`value` as a finite vector, or a ModelError that names `what`."""
+    example = tuple(range(1, length + 1))
     try:
         a = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected {length} numbers, found {value!r}.") from error
+        raise ModelError(f"{what}: expected {length} numbers such as {example}, found {value!r}.") from error
     if a.shape != (length,):
-        raise ModelError(f"{what}: expected {length} numbers, found an array of shape {a.shape}: {value!r}.")
+        raise ModelError(
+            f"{what}: expected {length} numbers such as {example}, found an array of shape {a.shape}: {value!r}."
+        )
+    return finite(a, what)
+
+
+def finite(a: Array, what: str) -> Array:
+    """`a` itself if all its numbers are finite, or a ModelError that names `what`."""
     if not np.all(np.isfinite(a)):
-        raise ModelError(f"{what}: expected finite numbers, found {a.tolist()}.")
+        raise ModelError(
+            f"{what}: expected finite numbers, found {a.tolist()}. Look at the computation that gave them: "
+            "a division by zero and an empty field of a table are the usual causes."
+        )
     return a
 
 
@@ -40,8 +51,8 @@ def unit(value: ArrayLike, what: str) -> Array:
     length = float(np.linalg.norm(a))
     if length == 0.0:
         raise ModelError(
-            f"{what}: a direction of length zero points nowhere. Give a vector such as (0, 0, 1); "
-            "its length does not matter."
+            f"{what}: expected a direction, found {a.tolist()}, which has length zero and points nowhere. "
+            "Give a vector such as (0, 0, 1); its length does not matter."
         )
     return a / length
 
@@ -51,9 +62,9 @@ def positive(value: float, what: str) -> float:
     try:
         x = float(value)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected a positive number, found {value!r}.") from error
+        raise ModelError(f"{what}: expected a positive number in SI units, found {value!r}.") from error
     if not np.isfinite(x) or x <= 0.0:
-        raise ModelError(f"{what}: expected a positive number, found {x!r}.")
+        raise ModelError(f"{what}: expected a positive number in SI units, found {x!r}. Check its sign and its unit.")
     return x
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.inertia import Inertia
-from porthos.notation import Array, positive, skew, unit, vector
+from porthos.notation import Array, finite, positive, skew, unit, vector
 
 ORTHONORMAL_TOLERANCE = 1e-6
 
@@ -20,7 +20,7 @@ def rotation_matrix(value: Any, what: str = "rotation") -> Array:
     if value is None:
         return np.eye(3)
     if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 0:
-        return _from_axis_angle(unit(value[0], f"{what}: axis"), float(value[1]), what)
+        return _from_axis_angle(unit(value[0], f"{what}: axis"), value[1], what)
     try:
         a = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -29,16 +29,19 @@ def rotation_matrix(value: Any, what: str = "rotation") -> Array:
         raise ModelError(
             f"{what}: expected a 3 x 3 matrix, a quaternion (w, x, y, z) or a pair (axis, angle), found {value!r}."
         )
-    if not np.all(np.isfinite(a)):
-        raise ModelError(f"{what}: expected finite numbers, found {a.tolist()}.")
+    finite(a, what)
     return _from_quaternion(a, what) if a.shape == (4,) else _from_matrix(a, what)
 
 
-def _from_axis_angle(n: Array, angle: float, what: str) -> Array:
-    if not np.isfinite(angle):
-        raise ModelError(f"{what}: expected a finite angle, found {angle}.")
+def _from_axis_angle(n: Array, angle: Any, what: str) -> Array:
+    try:
+        turn = float(angle)
+    except (TypeError, ValueError):
+        turn = np.nan
+    if not np.isfinite(turn):
+        raise ModelError(f"{what}: expected a finite angle in radians, found {angle!r}. A quarter turn is math.pi / 2.")
     N = skew(n)
-    return np.eye(3) + np.sin(angle) * N + (1 - np.cos(angle)) * (N @ N)
+    return np.eye(3) + np.sin(turn) * N + (1 - np.cos(turn)) * (N @ N)
 
 
 def _from_quaternion(p: Array, what: str) -> Array:
@@ -58,7 +61,10 @@ def _from_matrix(R: Array, what: str) -> Array:
             "Give the rotation as (axis, angle) or as a quaternion instead."
         )
     if np.linalg.det(R) < 0.0:
-        raise ModelError(f"{what}: expected a rotation, found a reflection (determinant -1).")
+        raise ModelError(
+            f"{what}: expected a rotation, found a reflection (determinant -1). Its columns must be right-handed: "
+            "change the sign of one of them."
+        )
     U, _, Vt = np.linalg.svd(R)
     return U @ Vt
 
@@ -85,7 +91,10 @@ class RigidBody:
     def __post_init__(self) -> None:
         where = f"body '{self.name}'"
         if not isinstance(self.inertia, Inertia):
-            raise ModelError(f"{where}: expected a shape (Box, Cylinder, ...) or an Inertia, found {self.inertia!r}.")
+            raise ModelError(
+                f"{where}: expected a shape (Box, Cylinder, ...) or an Inertia, found {self.inertia!r}. "
+                "Try ph.Box(mass=1, size=(0.1, 0.1, 0.1)), or model.point_mass(...) for a particle."
+            )
         for key in ("position", "velocity", "angular_velocity"):
             object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
         object.__setattr__(self, "matrix", rotation_matrix(self.rotation, f"{where}: rotation"))

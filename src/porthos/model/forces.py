@@ -22,8 +22,8 @@ def check_torque_map(name: str, where: str) -> None:
     """Refuse an unknown way to turn a torque into forces on the directors."""
     if name not in TORQUE_MAPS:
         raise ModelError(
-            f"{where}: torque_map is 'exact' (reciprocal directors, the impulse is exact) or 'printed' "
-            f"(eq. (32) of the source), found {name!r}."
+            f"{where}: torque_map: expected 'exact' (reciprocal directors, the impulse is exact) or 'printed' "
+            f"(eq. (32) of the source), found {name!r}. 'exact' is right unless a printed result is to be repeated."
         )
 
 
@@ -41,7 +41,10 @@ class Load:
     def __post_init__(self) -> None:
         where = f"load '{self.name}'"
         if self.force is None and self.torque is None:
-            raise ModelError(f"{where}: expected a force, a torque or both, found neither.")
+            raise ModelError(
+                f"{where}: expected a force, a torque or both, found neither. Try force=(0, 0, 1), or a function of "
+                "time that returns 3 numbers."
+            )
         for key in ("force", "torque"):
             value = getattr(self, key)
             if value is not None and not callable(value):

@@ -6,13 +6,13 @@ J = int rho (|X|^2 I - X X^T) dV about the centre of mass; Euler values E_i = (J
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
-from porthos.notation import Array, positive, vector
+from porthos.notation import Array, finite, positive, vector
 
 Axis = Literal["x", "y", "z"]
 AXES: dict[str, int] = {"x": 0, "y": 1, "z": 2}
@@ -29,38 +29,56 @@ class Inertia:
     tensor: ArrayLike = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", positive(self.mass, "mass"))
-        J = np.array(self.tensor, dtype=np.float64)
-        if J.shape == (3,):
-            J = np.diag(J)
-        if J.shape != (3, 3):
-            raise ModelError(f"inertia tensor: expected 3 moments or a 3 x 3 matrix, found shape {J.shape}.")
-        if not np.all(np.isfinite(J)):
-            raise ModelError(f"inertia tensor: expected finite numbers, found {J.tolist()}.")
-        if not np.allclose(J, J.T, rtol=1e-9, atol=1e-12 * np.abs(J).max(initial=0.0)):
-            raise ModelError(f"inertia tensor: expected a symmetric matrix, found {J.tolist()}.")
-        J = (J + J.T) / 2
-        _check_moments(np.asarray(np.linalg.eigvalsh(J), dtype=np.float64))
-        object.__setattr__(self, "tensor", J)
+        self._positive("mass")
+        object.__setattr__(self, "tensor", _checked_tensor(self.tensor, f"{type(self).__name__}: inertia tensor"))
+
+    def _positive(self, *keys: str) -> None:
+        """Store the fields named as positive floats, or say which shape and field is wrong."""
+        for key in keys:
+            value = positive(getattr(self, key), f"{type(self).__name__}: {key}")
+            object.__setattr__(self, key, value)
 
     def principal(self) -> tuple[Array, Array]:
         """Principal moments (3,) and the rotation Q (3, 3) with J = Q diag(moments) Q^T; Q = I if J is diagonal."""
         return principal_axes(np.asarray(self.tensor))
 
 
-def _check_moments(moments: Array) -> None:
-    """Moments of a real mass distribution are >= 0 and none exceeds the sum of the other two."""
-    j = np.sort(moments)
-    found = f"principal moments {np.array2string(j, precision=6)}"
+def _checked_tensor(value: ArrayLike, what: str) -> Array:
+    """A symmetric tensor (3, 3) that some distribution of mass has, from a matrix or from three moments."""
+    try:
+        J = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        J = np.empty(0)
+    if J.shape == (3,):
+        J = np.diag(J)
+    if J.shape != (3, 3):
+        raise ModelError(f"{what}: expected 3 principal moments or a symmetric 3 x 3 matrix, found {value!r}.")
+    finite(J, what)
+    if not np.allclose(J, J.T, rtol=1e-9, atol=1e-12 * np.abs(J).max()):
+        raise ModelError(
+            f"{what}: expected a symmetric matrix, found {J.tolist()}. "
+            "Products of inertia stand twice, above and below the diagonal: try (J + J.T)/2."
+        )
+    J = (J + J.T) / 2
+    _check_moments(np.asarray(np.linalg.eigvalsh(J), dtype=np.float64), what)
+    return J
+
+
+def _check_moments(j: Array, what: str) -> None:
+    """Moments of a real mass distribution (ascending) are >= 0 and none exceeds the sum of the other two."""
+    found = f"found principal moments {np.array2string(j, precision=6)}"
     slack = TRIANGLE_SLACK * max(j[2], 0.0)
     if j[0] < -slack:
-        raise ModelError(f"inertia tensor: {found}, one is negative. Expected moments >= 0; check the signs.")
-    if j[2] == 0.0:
-        raise ModelError("inertia tensor: all moments are zero. Use model.point_mass(...) for a particle.")
+        raise ModelError(
+            f"{what}: expected moments >= 0, {found}, of which one is negative. "
+            "Check the signs, also those of the products of inertia."
+        )
+    if j[2] <= 0.0:
+        raise ModelError(f"{what}: expected moments > 0, {found}. Use model.point_mass(...) for a particle.")
     if j[2] > j[0] + j[1] + slack:
         raise ModelError(
-            f"inertia tensor: {found} break the triangle inequality {j[2]:.6g} <= {j[0]:.6g} + {j[1]:.6g}, "
-            "so no distribution of mass has them. Is the tensor about the centre of mass, and complete?"
+            f"{what}: {found}, which break the triangle inequality; expected {j[2]:.6g} <= {j[0]:.6g} + {j[1]:.6g}, "
+            "or no distribution of mass has them. Is the tensor about the centre of mass, and complete?"
         )
 
 
@@ -84,9 +102,13 @@ class Box(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        a, b, c = size = vector(self.size, "size of the box")
+        self._positive("mass")
+        a, b, c = size = vector(self.size, "Box: size")
         if np.any(size < 0.0) or np.count_nonzero(size) < 2:
-            raise ModelError(f"size of the box: expected edges >= 0, at most one of them zero, found {size.tolist()}.")
+            raise ModelError(
+                f"Box: size: expected edges >= 0, at most one of them zero, found {size.tolist()}. "
+                "Use ph.Rod(mass, length) for a body without width."
+            )
         object.__setattr__(self, "size", size)
         squares = np.array([b * b + c * c, c * c + a * a, a * a + b * b])
         object.__setattr__(self, "tensor", np.diag(self.mass / 12 * squares))
@@ -103,15 +125,20 @@ class HollowCylinder(Inertia):
     length: float
     axis: Axis = "z"
     tensor: ArrayLike = field(init=False, repr=False)
-    hollow: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        ri, ro = float(self.inner_radius), positive(self.outer_radius, "outer radius of the cylinder")
-        if not 0.0 <= ri <= ro:
-            raise ModelError(f"inner radius: expected 0 <= inner <= outer = {ro}, found {ri}.")
-        length = positive(self.length, "length of the cylinder")
-        across = self.mass / 12 * (3 * (ri**2 + ro**2) + length**2)
-        tensor = _around(self.axis, along=self.mass / 2 * (ri**2 + ro**2), across=across)
+        self._positive("mass", "outer_radius", "length")
+        if self.inner_radius != 0.0:
+            self._positive("inner_radius")
+        ri, ro = float(self.inner_radius), self.outer_radius
+        if ri > ro:
+            raise ModelError(
+                f"HollowCylinder: inner_radius: expected at most the outer radius {ro}, found {ri}. "
+                "Give the inner radius first."
+            )
+        across = self.mass / 12 * (3 * (ri**2 + ro**2) + self.length**2)
+        tensor = _around(self, self.axis, along=self.mass / 2 * (ri**2 + ro**2), across=across)
+        object.__setattr__(self, "inner_radius", ri)
         object.__setattr__(self, "tensor", tensor)
         super().__post_init__()
 
@@ -127,8 +154,10 @@ class Cylinder(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        tube = HollowCylinder(self.mass, 0.0, positive(self.radius, "radius"), self.length, self.axis)
-        object.__setattr__(self, "tensor", tube.tensor)
+        self._positive("mass", "radius", "length")
+        across = self.mass / 12 * (3 * self.radius**2 + self.length**2)
+        tensor = _around(self, self.axis, along=self.mass / 2 * self.radius**2, across=across)
+        object.__setattr__(self, "tensor", tensor)
         super().__post_init__()
 
 
@@ -141,8 +170,8 @@ class Sphere(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        moment = 0.4 * self.mass * positive(self.radius, "radius of the sphere") ** 2
-        object.__setattr__(self, "tensor", moment * np.eye(3))
+        self._positive("mass", "radius")
+        object.__setattr__(self, "tensor", 0.4 * self.mass * self.radius**2 * np.eye(3))
         super().__post_init__()
 
 
@@ -156,15 +185,19 @@ class Rod(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        across = self.mass / 12 * positive(self.length, "length of the rod") ** 2
-        object.__setattr__(self, "tensor", _around(self.axis, along=0.0, across=across))
+        self._positive("mass", "length")
+        tensor = _around(self, self.axis, along=0.0, across=self.mass / 12 * self.length**2)
+        object.__setattr__(self, "tensor", tensor)
         super().__post_init__()
 
 
-def _around(axis: str, along: float, across: float) -> Array:
+def _around(shape: Inertia, axis: str, along: float, across: float) -> Array:
     """Inertia tensor of a body of revolution."""
-    if axis not in AXES:
-        raise ModelError(f"axis: expected 'x', 'y' or 'z', found {axis!r}.")
+    if not isinstance(axis, str) or axis not in AXES:
+        raise ModelError(
+            f"{type(shape).__name__}: axis: expected 'x', 'y' or 'z', an axis of the body frame, found {axis!r}. "
+            "Turn the body by its rotation for any other direction."
+        )
     moments = np.full(3, across)
     moments[AXES[axis]] = along
     return np.diag(moments)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
-from porthos.notation import Array, normals, unit, vector
+from porthos.notation import Array, normals, positive, unit, vector
 
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
 # origin of the joint's lever arms; a small gap is closed by the projection of the initial values.
@@ -302,10 +302,12 @@ class RigidLink(Joint):
     def __post_init__(self) -> None:
         pa = vector(self.point_a, f"{self.where}: point_a")
         pb = vector(self.point_b, f"{self.where}: point_b")
-        length = float(np.linalg.norm(pb - pa)) if self.length is None else float(self.length)
-        if not length > 0.0:
+        length = (
+            float(np.linalg.norm(pb - pa)) if self.length is None else positive(self.length, f"{self.where}: length")
+        )
+        if length == 0.0:
             raise ModelError(
-                f"{self.where}: expected two points a positive distance apart, found {length}. "
+                f"{self.where}: expected two points a positive distance apart, found {pa.tolist()} twice. "
                 "Use a spherical joint to make two points coincide."
             )
         object.__setattr__(self, "point_a", pa)

@@ -13,12 +13,14 @@ from porthos.model.bodies import Body, Ground, Part, PointMass, RigidBody
 from porthos.model.forces import Load, TorqueMap
 from porthos.model.inertia import Inertia
 from porthos.model.ports import Port, PortKind
-from porthos.notation import vector
+from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
     from porthos.system.mechanical import MechanicalSystem
 
 Side = Part | str
+
+AT_MASS = 1e-9  # a point this close to a point mass, relative to its position, counts as being there
 
 
 class Model:
@@ -179,6 +181,7 @@ class Model:
         Each is a constant vector or a function of time.
         """
         load = Load(self._new(name), self._body_name(body), force, torque, at, torque_map)
+        self._check_acting(f"load '{name}'", load.body, load.at, torque is not None)
         self._loads[name] = load
         return load
 
@@ -193,6 +196,7 @@ class Model:
     ) -> Port:
         """A port whose input is given to `simulate(..., inputs={name: u})`; its output is the conjugate velocity."""
         port = Port(self._new(name), self._body_name(body), kind, at, direction, torque_map)
+        self._check_acting(f"port '{name}'", port.body, port.at, kind != "force")
         self._ports[name] = port
         return port
 
@@ -208,7 +212,9 @@ class Model:
 
     def _new(self, name: str) -> str:
         if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"model '{self.name}': a part needs a name, found {name!r}.")
+            raise ModelError(
+                f"model '{self.name}': expected a name for each part, a text such as 'crank', found {name!r}."
+            )
         taken = {"ground", *self._bodies, *self._joints, *self._loads, *self._ports}
         if name in taken:
             raise ModelError(
@@ -221,31 +227,80 @@ class Model:
         """The name of a part of this model, given the part or its name."""
         name = part if isinstance(part, str) else getattr(part, "name", None)
         known = [self.ground.name, *self._bodies]
-        if not isinstance(name, str) or name not in known:
-            raise ModelError(f"model '{self.name}': there is no body '{name}'. {nearest(str(name), known)}")
-        if not isinstance(part, str) and part != self.ground and part is not self._bodies.get(name):
-            raise ModelError(f"model '{self.name}': body '{name}' belongs to another model.")
+        if not isinstance(name, str):
+            raise ModelError(f"model '{self.name}': expected a body or its name, found {part!r}. {nearest('', known)}")
+        if name not in known:
+            raise ModelError(
+                f"model '{self.name}': expected a body that was added before, found no body '{name}'. "
+                f"{nearest(name, known)}"
+            )
+        if not isinstance(part, str | Ground) and part is not self._bodies.get(name):
+            raise ModelError(
+                f"model '{self.name}': expected a body of this model, found '{name}', which belongs to another model. "
+                f"Add it here with model.body('{name}', ...), or give the name of a body of this model."
+            )
         return name
 
     def _body_name(self, part: Body | str) -> str:
         name = self._name(part)
         if name == self.ground.name:
-            raise ModelError(f"model '{self.name}': a load on the ground moves nothing; name a body.")
+            raise ModelError(
+                f"model '{self.name}': expected a body for a load or port to act on, found the ground, which nothing "
+                f"moves. {nearest('', self._bodies)}"
+            )
         return name
 
     def _join(self, joint: j.Joint) -> j.Joint:
         self._new(joint.name)
         if joint.a == joint.b:
-            raise ModelError(f"{joint.where}: connects '{joint.a}' with itself; expected two different parts.")
+            raise ModelError(
+                f"{joint.where}: expected two different parts, found '{joint.a}' connected with itself. "
+                "Use model.ground as one of them to hold it in space."
+            )
+        for side, name in enumerate((joint.a, joint.b)):
+            part = self._bodies.get(name)
+            if isinstance(part, PointMass):
+                _check_held(joint, part, side)
         parts = [self._bodies[n] for n in (joint.a, joint.b) if n != self.ground.name]
-        for part in parts:
-            needs_rotation = any(isinstance(row, j.Angle) for row in joint.rows)
-            if isinstance(part, PointMass) and needs_rotation:
-                raise ModelError(
-                    f"{joint.where}: the point mass '{part.name}' has no rotation to hold. Use a spherical, distance, "
-                    "point_on_line or point_on_plane joint, or a rigid body."
-                )
         arms = [float(np.linalg.norm(p - np.asarray(part.position))) for part in parts for p in joint.points]
         j.check_gap(joint, max(arms))
         self._joints[joint.name] = joint
         return joint
+
+    def _check_acting(self, where: str, body: str, at: ArrayLike | None, turns: bool) -> None:
+        """Refuse a torque on a point mass, or a force beside it."""
+        part = self._bodies[body]
+        if not isinstance(part, PointMass):
+            return
+        if turns:
+            raise ModelError(
+                f"{where}: expected a force, found a torque on the point mass '{body}', which has no rotation. "
+                "Give a force only (for a port: kind='force'), or use a rigid body."
+            )
+        if at is not None:
+            _check_at_mass(where, part, np.asarray(at))
+
+
+def _check_held(joint: j.Joint, mass: PointMass, side: int) -> None:
+    """Refuse what a joint cannot do to a point mass on side 0 (A) or 1 (B): hold a rotation, a plane or a lever."""
+    if any(isinstance(row, j.Angle) for row in joint.rows):
+        raise ModelError(
+            f"{joint.where}: expected rigid bodies, found the point mass '{mass.name}', which has no rotation to hold. "
+            "Use a spherical, distance, point_on_line or point_on_plane joint, or a rigid body."
+        )
+    if side == 0 and any(isinstance(row, j.InPlane) for row in joint.rows):
+        raise ModelError(
+            f"{joint.where}: expected a rigid body or the ground as its first part, in which its line or plane is "
+            f"fixed, found the point mass '{mass.name}', which has no directions. Exchange the two parts."
+        )
+    _check_at_mass(joint.where, mass, joint.points[side])
+
+
+def _check_at_mass(where: str, mass: PointMass, point: Array) -> None:
+    """A point mass can be touched only where it is."""
+    position = np.asarray(mass.position)
+    if np.linalg.norm(point - position) > AT_MASS * (np.linalg.norm(position) or 1.0):
+        raise ModelError(
+            f"{where}: expected a point at the position {position.tolist()} of the point mass '{mass.name}', found "
+            f"{point.tolist()}: a point mass has no other points. Give its position, or use a rigid body."
+        )

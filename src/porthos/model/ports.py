@@ -30,12 +30,15 @@ class Port:
     def __post_init__(self) -> None:
         where = f"port '{self.name}'"
         if self.kind not in WRENCH_COLUMNS:
-            raise ModelError(f"{where}: kind is 'wrench', 'force' or 'torque', found {self.kind!r}.")
+            raise ModelError(f"{where}: kind: expected 'wrench', 'force' or 'torque', found {self.kind!r}.")
         if self.at is not None:
             object.__setattr__(self, "at", vector(self.at, f"{where}: at"))
         if self.direction is not None:
             if self.kind == "wrench":
-                raise ModelError(f"{where}: a direction needs kind='force' or kind='torque'.")
+                raise ModelError(
+                    f"{where}: direction: expected none for kind='wrench', which has six inputs, found "
+                    f"{self.direction!r}. Use kind='force' or kind='torque'."
+                )
             object.__setattr__(self, "direction", unit(self.direction, f"{where}: direction"))
         check_torque_map(self.torque_map, where)
 

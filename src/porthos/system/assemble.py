@@ -17,7 +17,7 @@ from porthos.notation import Array
 from porthos.system.describe import describe
 from porthos.system.initial import place
 from porthos.system.mechanical import MechanicalSystem, Terminal
-from porthos.system.pattern import GROUND, Sides, elimination_order, layout
+from porthos.system.pattern import GROUND, elimination_order, layout
 
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 
@@ -102,11 +102,10 @@ def assemble(model: Model, initial: Literal["project", "refuse"] = "project") ->
     counts = [rows.add_joint(joint) for joint in model.joints]
     terminals = tuple(_terminal(part, placement) for part in _acting(model))
     mech = _tables(model, placement, rows, counts)
-    sides = [(placement.index[joint.a], placement.index[joint.b]) for joint in model.joints]
     points = [
         [placement.point(joint.a, joint.points[0]), placement.point(joint.b, joint.points[1])] for joint in model.joints
     ]
-    single, doubled = _layouts(mech, sides, counts)
+    single, doubled = layouts(mech)
     system = MechanicalSystem(
         name=model.name,
         mech=mech,
@@ -179,9 +178,14 @@ def _source(load: Load) -> Any:
     return u
 
 
-def _layouts(mech: Mechanism, sides: Sides, counts: list[int]) -> tuple[Layout, Layout]:
-    """Layouts for one unknown of each kind (PH-MP) and for two (PH-MP-GGL), in one order of elimination."""
+def layouts(mech: Mechanism) -> tuple[Layout, Layout]:
+    """Layouts for one unknown of each kind (PH-MP) and for two (PH-MP-GGL), in one order of elimination.
+
+    The tables alone determine them, so stored results need not carry them.
+    """
     ground = mech.mass.size
+    counts = np.diff(mech.joint_row).tolist()
+    sides = mech.joint_body.tolist()
     pairs = [(GROUND if a == ground else a, GROUND if b == ground else b) for a, b in sides]
     body_sizes = [6 if rigid else 3 for rigid in mech.rigid]
     quadratic = np.any(mech.cu != 0.0, axis=(1, 2))

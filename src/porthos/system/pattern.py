@@ -1,9 +1,11 @@
 """The order of block elimination and the place of every block, found once for a graph of bodies and joints.
 
-A joint has no diagonal block of its own, so it may be eliminated only
-- after all its bodies, or
-- after one of them, if the eliminated parts that hang on that body can still move freely (no ground and no other
-  joint ties them to what is left): then its rows are independent on the six motions of that cluster.
+A joint has no diagonal block of its own. Its pivot is regular if its rows are independent of those eliminated before
+on the bodies eliminated before, the others counting as fixed. So it may be eliminated, provided that no joint
+eliminated before ties its cluster of eliminated parts to a body that is still there,
+- after all its bodies (the rows then keep all their columns of a Jacobian of full rank), or
+- after one of them, if the cluster of that body is not tied to the ground either: its rows are independent on the six
+  motions of that cluster.
 Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees.
 """
 
@@ -22,11 +24,12 @@ Sides = list[tuple[int, int]]
 
 
 class _Clusters:
-    """Connected sets of eliminated nodes; `ties` counts the eliminated joints that hold a set from outside."""
+    """Connected sets of eliminated nodes; `ties` counts their joints to bodies that are still there."""
 
     def __init__(self, count: int) -> None:
         self.parent = list(range(count))
         self.ties = [0] * count
+        self.grounded = [False] * count
 
     def find(self, k: int) -> int:
         while self.parent[k] != k:
@@ -39,6 +42,7 @@ class _Clusters:
         if ra != rb:
             self.parent[rb] = ra
             self.ties[ra] += self.ties[rb]
+            self.grounded[ra] |= self.grounded[rb]
 
 
 class _Ordering:
@@ -55,10 +59,10 @@ class _Ordering:
         if k < self.bodies:
             return True
         bodies = [b for b in self.sides[k - self.bodies] if b != GROUND]
-        eliminated = [b for b in bodies if self.done[b]]
-        if len(eliminated) == len(bodies):
-            return True
-        return len(eliminated) == 1 and self.clusters.ties[self.clusters.find(eliminated[0])] == 0
+        clusters = [self.clusters.find(b) for b in bodies if self.done[b]]
+        if not clusters or any(self.clusters.ties[c] for c in clusters):
+            return False
+        return len(clusters) == len(bodies) or not self.clusters.grounded[clusters[0]]
 
     def cost(self, k: int) -> tuple[int, int]:
         """Fewest neighbouring unknowns first; on a tie the joint, or the body named last (a leaf, usually)."""
@@ -78,7 +82,9 @@ class _Ordering:
                 self.clusters.ties[self.clusters.find(k)] -= 1
             return neighbours
         for body in self.sides[k - self.bodies]:
-            if body != GROUND and self.done[body]:
+            if body == GROUND:
+                self.clusters.grounded[self.clusters.find(k)] = True
+            elif self.done[body]:
                 self.clusters.merge(k, body)
             else:
                 self.clusters.ties[self.clusters.find(k)] += 1

@@ -1,0 +1,273 @@
+"""Figures of a trajectory over time, and of errors over the step: e = C h^p is a line of slope p in log-log axes.
+
+Every function returns its Figure and draws into `ax` if it is given one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from porthos.errors import PorthosError, nearest
+from porthos.notation import Array
+from porthos.results.trajectory import Trajectory
+from porthos.show.axes import (
+    INK,
+    PALETTE,
+    PANEL,
+    STYLES,
+    WIDTH,
+    canvas,
+    figure_of,
+    label,
+    legend,
+    new_figure,
+    same_scale,
+)
+from porthos.show.motion import motion as motion
+
+COMPONENTS = ("x", "y", "z")
+CONSTRAINT = "largest constraint error"
+COVERED = 0.01  # curves nearer to each other than this fraction of the panel cover each other
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a name stands for: its symbol in the legend and the axis (with unit) that it belongs on."""
+
+    symbol: str
+    axis: str
+    log: bool = False
+
+
+QUANTITIES = {
+    "energy": Quantity("$H = T + V$", "energy [J]"),
+    "kinetic_energy": Quantity("$T$", "energy [J]"),
+    "potential_energy": Quantity("$V$", "energy [J]"),
+    "angular_momentum": Quantity("$L_{}$", "angular momentum [kg m²/s]"),
+    "linear_momentum": Quantity("$p_{}$", "linear momentum [kg m/s]"),
+    "position_error": Quantity(r"$\max|g(q)|$", CONSTRAINT, log=True),
+    "velocity_error": Quantity(r"$\max|G(q)\,v|$", CONSTRAINT, log=True),
+    "power_balance": Quantity(r"$\Delta H - \Delta W$", "defect of a step [J]"),
+}
+OF_BODIES = {
+    "position": Quantity("${}$", "position [m]"),
+    "velocity": Quantity("$v_{}$", "velocity [m/s]"),
+    "angular_velocity": Quantity(r"$\omega_{}$", "angular velocity [rad/s]"),
+}
+OF_JOINTS = {
+    "force": Quantity("$F_{}$", "reaction force [N]"),
+    "torque": Quantity(r"$\tau_{}$", "reaction torque [N m]"),
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a figure."""
+
+    label: str
+    axis: str
+    log: bool
+    values: Array  # (T,)
+
+
+def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
+    """Named quantities over time, one panel for each unit; an overview of four panels if none is named.
+
+    A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
+    "slider.velocity.x", ...) or of a joint ("B.force", ...).
+    """
+    if not quantities:
+        if ax is not None:
+            raise PorthosError("plot: the overview has four panels; name a quantity to draw into one `ax`.")
+        return overview(run)
+    curves = [curve for name in quantities for curve in _curves(run, name)]
+    panels = list(dict.fromkeys(curve.axis for curve in curves))
+    if ax is None:
+        figure, axes = new_figure(rows=len(panels), panel=(6.4, 3.2 if len(panels) == 1 else 2.6))
+    elif len(panels) > 1:
+        raise PorthosError(f"plot: one `ax` shows quantities of one unit, found {', '.join(panels)}. Leave `ax` out.")
+    else:
+        figure, axes = figure_of(ax), [canvas(ax)[1]]
+    for panel, axis in zip(axes, panels, strict=True):
+        chosen = [curve for curve in curves if curve.axis == axis]
+        _draw(panel, run.t, chosen)
+        legend(panel, columns=min(3, len(chosen)))
+    return figure
+
+
+def overview(run: Trajectory) -> Figure:
+    """Energy, its defect, momenta and constraint errors in four panels."""
+    figure = Figure(figsize=(2 * PANEL[0], 2 * PANEL[1] + 0.4), layout="constrained", dpi=150)
+    grid = figure.add_gridspec(2, 2)
+    energy(run, ax=figure.add_subplot(grid[0, 0]))
+    energy_error(run, ax=figure.add_subplot(grid[0, 1]))
+    halves = grid[1, 0].subgridspec(2, 1)
+    upper = figure.add_subplot(halves[0])
+    lower = figure.add_subplot(halves[1], sharex=upper)
+    _over_time(run, ["angular_momentum"], upper, axis="$L$ [kg m²/s]")
+    _over_time(run, ["linear_momentum"], lower, axis="$p$ [kg m/s]")
+    upper.set_xlabel("")
+    upper.tick_params(labelbottom=False)
+    _over_time(run, ["position_error", "velocity_error"], figure.add_subplot(grid[1, 1]))
+    figure.suptitle(f"{run.system.name}, {run.scheme.split('(')[0]}", fontsize=11, color=INK)
+    return figure
+
+
+def energy(run: Trajectory, ax: Axes | None = None) -> Figure:
+    """Kinetic and potential energy and their sum; only the sum where there is no potential energy."""
+    names = ["energy"]
+    if np.ptp(run.potential_energy) > 0.0:
+        names += ["kinetic_energy", "potential_energy"]
+    return _over_time(run, names, ax)
+
+
+def energy_error(run: Trajectory, ax: Axes | None = None) -> Figure:
+    """What the energy balance misses: H - H(0) - W, and the share of each recorded step."""
+    figure, ax = canvas(ax)
+    share = run.power_balance
+    ax.plot(run.t, np.cumsum(share), linewidth=WIDTH, label="$H - H(0) - W$", zorder=3)
+    ax.plot(run.t[1:], share[1:], linewidth=0.6, label="share of each step", alpha=0.9)
+    ax.set_xlim(run.t[0], run.t[-1])
+    label(ax, "energy error [J]")
+    legend(ax, columns=2, outside=True)
+    return figure
+
+
+def angular_momentum(run: Trajectory, ax: Axes | None = None) -> Figure:
+    """Components of the angular momentum about the origin."""
+    return _over_time(run, ["angular_momentum"], ax)
+
+
+def constraint_errors(runs: Mapping[str, Trajectory], ax: Sequence[Axes] | None = None) -> Figure:
+    """Constraint errors of several runs: position level on the left, velocity level on the right."""
+    if ax is None:
+        figure, axes = new_figure(columns=2)
+    elif len(ax) != 2:
+        raise PorthosError(f"constraint_errors: expected two axes, for position and velocity, found {len(ax)}.")
+    else:
+        figure, axes = canvas(ax[0])[0], [canvas(one)[1] for one in ax]
+    for name, run in runs.items():
+        axes[0].plot(run.t, _positive(run.position_error), linewidth=1.0, label=name)
+        axes[1].plot(run.t, _positive(run.velocity_error), linewidth=1.0, label=name)
+    label(axes[0], r"position level, $\max|g(q)|$", log=True)
+    label(axes[1], r"velocity level, $\max|G(q)\,v|$", log=True)
+    same_scale(axes)
+    for panel in axes:
+        panel.set_xlim(0.0, max(run.t[-1] for run in runs.values()))
+        legend(panel, columns=2, outside=True)
+    return figure
+
+
+def convergence(
+    steps: ArrayLike, errors: Mapping[str, ArrayLike], order: int | Sequence[int], ax: Axes | None = None
+) -> Figure:
+    """Errors over the step size in log-log axes, with dashed lines of slope `order` (one number or several)."""
+    figure, ax = canvas(ax)
+    h = np.asarray(steps, dtype=np.float64)
+    drawn = {name: np.asarray(e, dtype=np.float64) for name, e in errors.items()}
+    for name, e in drawn.items():
+        if e.shape != h.shape:
+            raise PorthosError(f"convergence: '{name}' has {e.size} errors for {h.size} steps; expected as many.")
+    _slopes(ax, h, list(drawn.values()), [order] if isinstance(order, int) else list(order))
+    for (name, e), marker in zip(drawn.items(), "osD^v<>" * len(drawn), strict=False):
+        ax.plot(h, _positive(e), marker=marker, markersize=4.5, linewidth=WIDTH, label=name)
+    label(ax, "error", x="step $h$ [s]", log=True)
+    ax.set_xscale("log")
+    legend(ax, columns=2, outside=True)
+    return figure
+
+
+def compare(
+    runs: Mapping[str, Trajectory], quantity: str, ax: Axes | None = None, span: tuple[float, float] | None = None
+) -> Figure:
+    """One quantity of several runs in one panel, over the whole time or a `span` of it."""
+    figure, ax = canvas(ax)
+    for k, (name, run) in enumerate(runs.items()):
+        chosen = slice(None) if span is None else (run.t >= span[0]) & (run.t <= span[1])
+        for curve in _curves(run, quantity):
+            color, style = PALETTE[k % len(PALETTE)], STYLES[k % len(STYLES)]
+            ax.plot(run.t[chosen], curve.values[chosen], style, color=color, linewidth=WIDTH, label=name)
+            label(ax, curve.axis, log=curve.log)
+    ax.set_xlim(*(span or (0.0, max(run.t[-1] for run in runs.values()))))
+    legend(ax, columns=min(3, len(runs)), outside=True)
+    return figure
+
+
+def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
+    figure, ax = canvas(ax)
+    curves = [curve for name in names for curve in _curves(run, name)]
+    _draw(ax, run.t, curves)
+    if axis is not None:
+        label(ax, axis)
+    legend(ax, columns=len(curves), outside=True)
+    return figure
+
+
+def _draw(ax: Axes, t: Array, curves: list[Curve]) -> None:
+    """Draw curves of one unit; one that covers an earlier one is dashed, so that both are seen."""
+    span = max(float(np.ptp(curve.values)) for curve in curves)
+    for k, curve in enumerate(curves):
+        covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in curves[:k]]
+        style = STYLES[sum(covers) % len(STYLES)]
+        values = _positive(curve.values) if curve.log else curve.values
+        ax.plot(t, values, style, linewidth=1.0 if curve.log else WIDTH, label=curve.label)
+    ax.set_xlim(t[0], t[-1])
+    label(ax, curves[0].axis, log=curves[0].log)
+
+
+def _curves(run: Trajectory, name: str) -> list[Curve]:
+    """The curves that a name stands for: one, or three components."""
+    stem, _, last = name.rpartition(".")
+    component = last if last in COMPONENTS else None
+    whole = name if component is None else stem
+    owner, _, attribute = whole.rpartition(".")
+    if whole in QUANTITIES and (component is None or np.ndim(getattr(run, whole)) > 1):
+        return _components(QUANTITIES[whole], getattr(run, whole), "", component)
+    if owner in run.system.body_names and attribute in OF_BODIES:
+        return _components(OF_BODIES[attribute], getattr(run[owner], attribute), owner, component)
+    if owner in run.system.joint_names and attribute in OF_JOINTS:
+        return _components(OF_JOINTS[attribute], getattr(run.joint(owner), attribute), owner, component)
+    raise PorthosError(f"plot: '{run.system.name}' has no quantity '{name}'. {nearest(name, _known(run))}")
+
+
+def _components(quantity: Quantity, values: Array, owner: str, component: str | None) -> list[Curve]:
+    prefix = f"{owner} " if owner else ""
+    if values.ndim == 1:
+        return [Curve(prefix + quantity.symbol, quantity.axis, quantity.log, values)]
+    return [
+        Curve(prefix + quantity.symbol.format(c), quantity.axis, quantity.log, values[:, k])
+        for k, c in enumerate(COMPONENTS)
+        if component in (None, c)
+    ]
+
+
+def _known(run: Trajectory) -> list[str]:
+    bodies = [f"{body}.{attribute}" for body in run.system.body_names for attribute in OF_BODIES]
+    return [
+        *QUANTITIES,
+        *bodies,
+        *(f"{joint}.{attribute}" for joint in run.system.joint_names for attribute in OF_JOINTS),
+    ]
+
+
+def _positive(values: Array) -> Array:
+    """Zeros have no place on a logarithmic axis: leave a gap there."""
+    return np.where(values > 0.0, values, np.nan)
+
+
+def _slopes(ax: Axes, h: Array, errors: list[Array], orders: list[int]) -> None:
+    """Dashed reference lines, each a little below the lowest of the curves whose slope is nearest to it."""
+    ends = [int(np.argmin(h)), int(np.argmax(h))]
+    usable = [e[ends] for e in errors if np.all(e[ends] > 0.0)] or [np.ones(2)]
+    slopes = [float(np.log(high / low) / np.log(h[ends[1]] / h[ends[0]])) for low, high in usable]
+    for order, style in zip(orders, ("--", ":", "-.") * len(orders), strict=False):
+        miss = min(abs(slope - order) for slope in slopes)
+        near = [e[1] for e, slope in zip(usable, slopes, strict=True) if abs(slope - order) <= miss + 0.3]
+        reference = 0.35 * min(near) * (h / h[ends[1]]) ** order
+        ax.plot(h, reference, style, color="#777777", linewidth=1.0, label=f"order {order}")

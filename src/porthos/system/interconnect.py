@@ -1,0 +1,190 @@
+"""Power-preserving interconnection of two pH-DAEs through a transformer, eqs. (38)-(48) of 001.
+
+u_A = T_A lambda,  u_B = -T_B lambda,  T_A^T y_A = T_B^T y_B,  hence  u_A . y_A + u_B . y_B = 0  and
+
+[E_A 0 0; 0 E_B 0; 0 0 0] x' = [J_A 0 B_A T_A; 0 J_B -B_B T_B; -(B_A T_A)^T (B_B T_B)^T 0] (z_A, z_B, lambda) + ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from scipy import sparse
+
+from porthos.errors import PorthosError
+from porthos.model import joints as j
+from porthos.notation import Array
+from porthos.system.mechanical import MechanicalSystem
+from porthos.system.phdae import PHDAE
+
+Transformer = Callable[[Array, Array], tuple[Array, Array]]
+
+
+class Interconnection(PHDAE):
+    """Two pH-DAEs joined through one port of each; again a pH-DAE, with H = H_A + H_B."""
+
+    def __init__(self, a: PHDAE, b: PHDAE, port_a: str, port_b: str, transformer: Transformer, rows: int) -> None:
+        self.a, self.b, self.rows = a, b, rows
+        self.name = f"{a.name} + {b.name}"
+        self._inner_a, self._inner_b = a.port(port_a), b.port(port_b)
+        self._outer_a = {name: place for name, place in a.ports.items() if name != port_a}
+        self._outer_b = {name: place for name, place in b.ports.items() if name != port_b}
+        self.transformer = transformer
+
+    @property
+    def dimension(self) -> int:
+        """Number of states (x_A, x_B, lambda)."""
+        return self.a.dimension + self.b.dimension + self.rows
+
+    @property
+    def blocks(self) -> Mapping[str, slice]:
+        """Parts of both systems, and the multipliers of the connection."""
+        n = self.a.dimension
+        result = {f"{self.a.name}: {k}": s for k, s in self.a.blocks.items()}
+        result |= {f"{self.b.name}: {k}": slice(n + s.start, n + s.stop) for k, s in self.b.blocks.items()}
+        result["interconnection"] = slice(n + self.b.dimension, self.dimension)
+        return result
+
+    @property
+    def ports(self) -> Mapping[str, slice]:
+        """The ports that stay open; a name that both systems have gets the name of its system in front."""
+        result: dict[str, slice] = {}
+        at = 0
+        for system, outer, others in ((self.a, self._outer_a, self._outer_b), (self.b, self._outer_b, self._outer_a)):
+            for name, place in outer.items():
+                width = place.stop - place.start
+                result[f"{system.name}: {name}" if name in others else name] = slice(at, at + width)
+                at += width
+        return result
+
+    def split(self, x: Array) -> tuple[Array, Array, Array]:
+        """(x_A, x_B, lambda) of a state."""
+        x = self.as_state(x)
+        n, m = self.a.dimension, self.b.dimension
+        return x[:n], x[n : n + m], x[n + m :]
+
+    def internal_ports(self, xa: Array, xb: Array) -> tuple[Array, Array]:
+        """The port matrices B_A T_A and B_B T_B of the connection."""
+        Ta, Tb = self.transformer(xa, xb)
+        return self.a.B(xa)[:, self._inner_a] @ Ta, self.b.B(xb)[:, self._inner_b] @ Tb
+
+    def H(self, x: Array) -> float:
+        """H_A + H_B."""
+        xa, xb, _ = self.split(x)
+        return self.a.H(xa) + self.b.H(xb)
+
+    def E(self, x: Array) -> sparse.csr_array:
+        """diag(E_A, E_B, 0)."""
+        xa, xb, _ = self.split(x)
+        return self._diagonal(self.a.E(xa), self.b.E(xb))
+
+    def R(self, x: Array) -> sparse.csr_array:
+        """diag(R_A, R_B, 0)."""
+        xa, xb, _ = self.split(x)
+        return self._diagonal(self.a.R(xa), self.b.R(xb))
+
+    def J(self, x: Array) -> sparse.csr_array:
+        """The coupled structure matrix of (44a), skew."""
+        xa, xb, _ = self.split(x)
+        Ba, Bb = (sparse.csr_array(B) for B in self.internal_ports(xa, xb))
+        blocks = [[self.a.J(xa), None, Ba], [None, self.b.J(xb), -Bb], [-Ba.T, Bb.T, None]]
+        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+
+    def z(self, x: Array) -> Array:
+        """(z_A, z_B, lambda)."""
+        xa, xb, lam = self.split(x)
+        return np.concatenate([self.a.z(xa), self.b.z(xb), lam])
+
+    def B(self, x: Array) -> sparse.csr_array:
+        """Columns of the ports that stay open."""
+        xa, xb, _ = self.split(x)
+        columns_a = np.concatenate([np.arange(s.start, s.stop) for s in self._outer_a.values()] or [[]]).astype(int)
+        columns_b = np.concatenate([np.arange(s.start, s.stop) for s in self._outer_b.values()] or [[]]).astype(int)
+        Ba, Bb = self.a.B(xa).toarray()[:, columns_a], self.b.B(xb).toarray()[:, columns_b]
+        full = np.zeros((self.dimension, columns_a.size + columns_b.size))
+        full[: self.a.dimension, : columns_a.size] = Ba
+        full[self.a.dimension : self.a.dimension + self.b.dimension, columns_a.size :] = Bb
+        return sparse.csr_array(full)
+
+    def _diagonal(self, A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
+        return sparse.csr_array(sparse.block_diag([A, B, sparse.csr_array((self.rows, self.rows))]))
+
+
+def interconnect(
+    a: PHDAE, b: PHDAE, ports: tuple[str, str], through: j.Joint | Transformer | None = None, rows: int | None = None
+) -> Interconnection:
+    """Join system `a` and system `b` through one port of each.
+
+    `through` is a joint (both systems are then single rigid bodies with wrench ports at their centres of mass), a
+    function (x_a, x_b) -> (T_A, T_B) with its number of `rows`, or None: equal outputs, opposite inputs, eq. (41).
+    """
+    port_a, port_b = ports
+    if isinstance(through, j.Joint):
+        pair = KinematicPair(a, b, through)
+        return Interconnection(a, b, port_a, port_b, pair, pair.rows)
+    widths = [s.stop - s.start for s in (a.port(port_a), b.port(port_b))]
+    if through is not None:
+        if rows is None:
+            raise PorthosError("interconnect: a transformer needs rows=, the number of its columns.")
+        return Interconnection(a, b, port_a, port_b, through, rows)
+    if widths[0] != widths[1]:
+        raise PorthosError(
+            f"interconnect: port '{port_a}' of '{a.name}' has {widths[0]} inputs, port '{port_b}' of '{b.name}' has "
+            f"{widths[1]}; they must be equal, or give a transformer."
+        )
+    identity = np.eye(widths[0])
+    return Interconnection(a, b, port_a, port_b, lambda xa, xb: (identity, identity), widths[0])
+
+
+class KinematicPair:
+    """The transformer of a joint between two single bodies with wrench ports at their centres of mass.
+
+    A row blocks a translation n at the coincident point x_B (force n on B, -n on A, both acting there) or a
+    rotation about a x b (torque). On rigid velocities  -T_A^T y_A + T_B^T y_B = G_J v  row by row, eq. (48).
+    """
+
+    def __init__(self, a: PHDAE, b: PHDAE, joint: j.Joint) -> None:
+        for system in (a, b):
+            if not isinstance(system, MechanicalSystem) or len(system.body_names) != 1 or not system.rigid.size:
+                raise PorthosError(
+                    f"interconnect: {joint.where} joins two single rigid bodies; '{system.name}' is not one."
+                )
+        self.joint = joint
+        self.rows = sum(row.count for row in joint.rows)
+        self._start = [s.initial_arrays()[0][0] for s in (a, b) if isinstance(s, MechanicalSystem)]
+
+    def _fixed(self, side: int, world: Array, q: Array) -> Array:
+        """A world vector at the start, fixed in a body, at the configuration q (4, 3)."""
+        return (self._start[side][1:] @ world) @ q[1:]
+
+    def _point(self, side: int, world: Array, q: Array) -> Array:
+        """A world point at the start, fixed in a body, at the configuration q (4, 3)."""
+        return q[0] + self._fixed(side, world - self._start[side][0], q)
+
+    def __call__(self, xa: Array, xb: Array) -> tuple[Array, Array]:
+        """T_A and T_B (6, rows) at two states."""
+        qa, qb = xa[:12].reshape(4, 3), xb[:12].reshape(4, 3)
+        forces, torques = [], []
+        zero = np.zeros(3)
+        at = zero
+        for row in self.joint.rows:
+            match row:
+                case j.Coincide(_, point_b):
+                    at = self._point(1, point_b, qb)
+                    forces += list(np.eye(3))
+                case j.InPlane(normal, _, point_b):
+                    at = self._point(1, point_b, qb)
+                    forces.append(self._fixed(0, normal, qa))
+                case j.Distance(point_a, point_b, _):
+                    at = self._point(1, point_b, qb)
+                    forces.append(at - self._point(0, point_a, qa))
+                case j.Angle(vector_a, vector_b):
+                    forces.append(zero)
+                    axis = np.cross(self._fixed(0, vector_a, qa), self._fixed(1, vector_b, qb))
+                    torques += [zero] * (len(forces) - 1 - len(torques)) + [-axis]
+        torques += [zero] * (len(forces) - len(torques))
+        F, tau = np.array(forces).T, np.array(torques).T
+        wrench_a = np.vstack([F, np.cross(at - qa[0], F, axisb=0, axisc=0) + tau])
+        wrench_b = np.vstack([F, np.cross(at - qb[0], F, axisb=0, axisc=0) + tau])
+        return wrench_a, wrench_b

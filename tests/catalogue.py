@@ -1,0 +1,28 @@
+"""What the tests run over: all schemes, all joints, and problems built from them. Plain lists, no discovery."""
+
+from __future__ import annotations
+
+import minimal_coordinates as reference
+
+import porthos as ph
+
+ALL_SCHEMES = (ph.Midpoint(), ph.MidpointGGL())
+ALL_JOINTS = reference.KINDS
+
+
+def joint_model(kind: str) -> ph.Model:
+    """Body A hinged to the ground, body B joined to A: the model that `minimal_coordinates` solves independently."""
+    case = reference.joint_case(kind)
+    model = ph.Model(kind, gravity=case.gravity)
+    for name, data in (("a", case.a), ("b", case.b)):
+        model.body(
+            name,
+            ph.Inertia(data.mass, data.inertia),
+            position=data.position,
+            rotation=data.rotation,
+            velocity=data.velocity,
+            angular_velocity=data.angular_velocity,
+        )
+    model.revolute("hinge", model.ground, "a", at=case.hinge_point, axis=case.hinge_axis)
+    getattr(model, kind)("joint", "a", "b", **case.geometry)
+    return model

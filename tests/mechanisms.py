@@ -1,0 +1,104 @@
+"""Hypothesis strategies: random trees and loops of rigid bodies and point masses with all joint types."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+
+import porthos as ph
+from porthos.notation import Array, normals
+
+KINDS = (
+    "spherical", "revolute", "cylindrical", "prismatic", "universal", "planar", "fixed", "distance", "point_on_line",
+    "point_on_plane",
+)  # fmt: skip
+POINT_KINDS = ("spherical", "distance", "point_on_line", "point_on_plane")
+WELL_CONDITIONED = 1e-2  # smallest singular value of G with rows of length one
+
+
+def add_random_body(model: ph.Model, name: str, rng: np.random.Generator, position: Array) -> None:
+    """A body with random Euler values (so that its inertia is possible), orientation and velocities."""
+    euler = rng.uniform(0.02, 0.2, 3)
+    moments = np.diag(euler.sum() - euler)
+    Q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    model.body(
+        name,
+        ph.Inertia(rng.uniform(0.5, 2.0), Q @ moments @ Q.T),
+        position=position,
+        rotation=(rng.normal(size=3), rng.uniform(-3, 3)),
+        velocity=rng.normal(size=3) * 0.5,
+        angular_velocity=rng.normal(size=3),
+    )
+
+
+def join(model: ph.Model, name: str, kind: str, a: str, b: str, at: Array, rng: np.random.Generator) -> None:
+    """A joint of the given kind with random axes."""
+    axis = rng.normal(size=3)
+    geometry: dict[str, dict[str, object]] = {
+        "spherical": {"at": at},
+        "fixed": {"at": at},
+        "universal": {"at": at, "axis_a": axis, "axis_b": normals(axis / np.linalg.norm(axis))[0]},
+        "planar": {"at": at, "normal": axis},
+        "point_on_plane": {"at": at, "normal": axis},
+        "distance": {"point_a": at + 0.3 * rng.normal(size=3), "point_b": at},
+    }
+    getattr(model, kind)(name, a, b, **geometry.get(kind, {"at": at, "axis": axis}))
+
+
+@st.composite
+def trees(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -> ph.Model:
+    """A tree of 1 to 5 rigid bodies and up to 2 point masses; `grounded` says whether it hangs on the ground."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    hangs = draw(st.booleans()) if grounded is None else grounded
+    model = ph.Model("tree", gravity=rng.normal(size=3) * 5 if gravity else (0, 0, 0))
+    count = draw(st.integers(1, 5))
+    places: dict[str, Array] = {"ground": np.zeros(3)}
+    for k in range(count):
+        name = f"body{k}"
+        parent = draw(st.sampled_from([n for n in places if hangs or k == 0 or n != "ground"]))
+        position = places[parent] + rng.normal(size=3)
+        add_random_body(model, name, rng, position)
+        if hangs or k > 0:
+            at = (places[parent] + position) / 2 + 0.2 * rng.normal(size=3)
+            join(model, f"joint{k}", draw(st.sampled_from(KINDS)), parent, name, at, rng)
+        places[name] = position
+    for k in range(draw(st.integers(0, 2))):
+        parent = draw(st.sampled_from([n for n in places if n.startswith("body")]))
+        position = places[parent] + rng.normal(size=3)
+        model.point_mass(f"point{k}", rng.uniform(0.2, 1.0), position=position, velocity=rng.normal(size=3))
+        kind = draw(st.sampled_from(POINT_KINDS))
+        join(model, f"hold{k}", kind, parent, f"point{k}", position, rng)
+    return model
+
+
+@st.composite
+def loops(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -> ph.Model:
+    """A ring of 3 to 5 bodies, closed over the ground or over themselves, that can move and has independent rows."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    over_ground = draw(st.booleans()) if grounded is None else grounded
+    model = ph.Model("loop", gravity=rng.normal(size=3) * 5 if gravity else (0, 0, 0))
+    count = draw(st.integers(3, 5))
+    angles = 2 * np.pi * np.arange(count) / count
+    places = np.c_[np.cos(angles), np.sin(angles), 0.3 * rng.normal(size=count)] + 0.1 * rng.normal(size=(count, 3))
+    for k in range(count):
+        add_random_body(model, f"body{k}", rng, places[k])
+    pairs = [(f"body{k}", f"body{k + 1}", (places[k] + places[k + 1]) / 2) for k in range(count - 1)]
+    if over_ground:
+        pairs += [("ground", "body0", places[0] + rng.normal(size=3) / 3)]
+        pairs += [("ground", f"body{count - 1}", places[-1] + rng.normal(size=3) / 3)]
+    else:
+        pairs += [(f"body{count - 1}", "body0", (places[-1] + places[0]) / 2)]
+    for k, (a, b, at) in enumerate(pairs):
+        join(model, f"joint{k}", draw(st.sampled_from(KINDS[:6] + KINDS[7:])), a, b, at, rng)
+    rows = sum(row.count for joint in model.joints for row in joint.rows)
+    assume(6 * count - rows >= (1 if over_ground else 7))
+    assume(smallest_singular_value(model) > WELL_CONDITIONED)
+    return model
+
+
+def smallest_singular_value(model: ph.Model) -> float:
+    """Of the constraint Jacobian at the initial placement, rows scaled to length one."""
+    system = model.assemble()
+    G = system.G(system.split(system.initial_state())[0]).toarray()
+    return float(np.linalg.svd(G / np.linalg.norm(G, axis=1, keepdims=True), compute_uv=False)[-1])

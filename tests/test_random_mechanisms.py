@@ -1,0 +1,77 @@
+"""Structure, invariants and the equality of reduced and full steps, for random mechanisms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from catalogue import ALL_SCHEMES
+from hypothesis import given
+from hypothesis import strategies as st
+from mechanisms import loops, trees
+
+import porthos as ph
+from porthos.integrate.full_midpoint import full_midpoint_step
+from porthos.integrate.scheme import VELOCITY
+
+STEP, STEPS = 0.005, 20
+mechanisms = st.one_of(trees(), loops())
+floating = st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))
+
+
+def by_name(scheme):
+    return type(scheme).__name__
+
+
+@given(model=mechanisms)
+def test_structure_of_random_mechanisms(model):
+    system = model.assemble()
+    report = system.check()
+    for name in ("finite numbers", "J skew", "R symmetric", "R >= 0", "E^T z = grad H", "g(q) = 0", "G = dg/dq"):
+        assert report[name].ok, str(report)
+    x = system.initial_state()
+    gamma = np.random.default_rng(1).normal(size=system.m)
+    assert system.ggl.check(np.concatenate([x, gamma])).ok
+
+
+@pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=by_name)
+@given(model=mechanisms)
+def test_energy_and_constraints_of_random_mechanisms(scheme, model):
+    run = ph.simulate(model, scheme, STEP, STEP * STEPS)
+    size = max(1.0, run.kinetic_energy.max())
+    assert np.abs(run.power_balance).max() < 1e-12 * size
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * size
+    length = max(1.0, run.system.length)
+    assert run.position_error.max() < 1e-12 * length**2
+    if VELOCITY in scheme.preserves:
+        assert run.velocity_error.max() < 1e-11 * length * max(1.0, np.abs(run.v).max())
+
+
+@pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=by_name)
+@given(model=floating)
+def test_momenta_of_floating_mechanisms(scheme, model):
+    run = ph.simulate(model, scheme, STEP, STEP * STEPS)
+    for momentum in (run.linear_momentum, run.angular_momentum):
+        assert np.abs(momentum - momentum[0]).max() < 1e-11 * max(1.0, np.abs(momentum[0]).max())
+
+
+@given(model=mechanisms, push=st.integers(0, 2**32 - 1), torque_map=st.sampled_from(["exact", "printed"]))
+def test_reduced_steps_equal_the_full_form(model, push, torque_map):
+    rng = np.random.default_rng(push)
+    body = model.bodies[0]
+    model.load("push", body, force=rng.normal(size=3), torque=rng.normal(size=3), at=rng.normal(size=3) / 2,
+               torque_map=torque_map)  # fmt: skip
+    system = model.assemble()
+    x0 = system.initial_state()
+    u = np.asarray(system.terminals[0].source(0.0))
+    for scheme, form, start in (
+        (ph.Midpoint(), system, x0),
+        (ph.MidpointGGL(), system.ggl, np.concatenate([x0, np.zeros(system.m)])),
+    ):
+        run = ph.simulate(system, scheme, STEP, STEP)
+        full = full_midpoint_step(form, STEP, start, u)
+        q, v = full[: system.n], full[system.n : 2 * system.n]
+        assert run.q[1] == pytest.approx(q, abs=1e-12 * max(1.0, np.abs(q).max()))
+        assert run.v[1] == pytest.approx(v, abs=1e-11 * max(1.0, np.abs(v).max()))
+        lam = full[2 * system.n + 6 * system.rigid.size : 2 * system.n + system.m]
+        size = max(1.0, np.abs(x0[2 * system.n :]).max())
+        assert run.raw.multipliers[1] == pytest.approx(lam, abs=1e-8 * size)

@@ -1,0 +1,204 @@
+"""The order of the rooms: each module sees only rooms to its left. Also sizes, docstrings and what an import loads."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "porthos"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FOUNDATION = frozenset({"errors", "notation"})
+
+# Which rooms a room may import from, besides itself.
+SEES = {
+    "errors": frozenset(),
+    "notation": frozenset({"errors"}),
+    "model": FOUNDATION,
+    "kernels": FOUNDATION,
+    "system": FOUNDATION | {"model", "kernels"},
+    "integrate": FOUNDATION | {"kernels", "system"},
+    "results": FOUNDATION | {"kernels", "system", "integrate"},
+    "simulate": FOUNDATION | {"model", "kernels", "system", "integrate", "results"},
+    "show": FOUNDATION | {"results"},
+}
+# Doors to the right, for the comfort of users: (module, function) -> what it imports, lazily.
+DOORS = {
+    ("model.model", "Model.assemble"): "system",
+    ("results.trajectory", "Trajectory.plot"): "show",
+    ("results.trajectory", "Trajectory.report"): "show",
+}
+LONGEST_MODULE, LONGEST_FUNCTION = 400, 80
+
+
+def name_of(path: Path) -> str:
+    """The name of a module below porthos, such as 'model.joints'."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    if not isinstance(node, ast.If):
+        return False
+    test = node.test
+    return getattr(test, "id", getattr(test, "attr", "")) == "TYPE_CHECKING"
+
+
+def imports(tree: ast.AST, module: str, scope: str = "") -> list[tuple[str, str]]:
+    """(function in which it stands, imported module below porthos) of every import; '' is the root package."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if is_type_checking(node):
+            found += imports(ast.Module(node.orelse, []), module, scope)
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            found += [(scope, n.partition(".")[2]) for n in names if n.split(".")[0] == "porthos"]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"porthos.{module} line {node.lineno}: imports are absolute"
+            root, _, rest = (node.module or "").partition(".")
+            if root == "porthos":
+                found += [(scope, rest or ("" if alias.name.startswith("_") else alias.name)) for alias in node.names]
+        else:
+            inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            below = f"{scope}.{node.name}".lstrip(".") if isinstance(node, inner) else scope
+            found += imports(node, module, below)
+    return found
+
+
+def trespasses(source: str, module: str) -> list[str]:
+    """Imports of a module that the order of the rooms forbids."""
+    room = module.split(".")[0]
+    result = []
+    for scope, target in imports(ast.parse(source), module):
+        other = target.split(".")[0]
+        door = DOORS.get((module, scope)) == other
+        if other != room and other not in SEES[room] and not door:
+            result.append(f"porthos.{module}{' in ' + scope if scope else ''} imports porthos.{target}")
+    return result
+
+
+def functions(tree: ast.AST, scope: str = "") -> list[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+    """Functions and classes with their full names; those inside functions are left out."""
+    found: list[tuple[str, ast.FunctionDef | ast.ClassDef]] = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            name = f"{scope}.{node.name}".lstrip(".")
+            found.append((name, node))
+            if isinstance(node, ast.ClassDef):
+                found += functions(node, name)
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            found += functions(node, scope)
+    return found
+
+
+def is_public(name: str) -> bool:
+    return not any(part.startswith("_") for part in name.split("."))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_module_sees_only_rooms_to_its_left(path):
+    if name_of(path):  # the root package may see all
+        assert trespasses(path.read_text(), name_of(path)) == []
+
+
+def test_every_room_is_known():
+    assert {name_of(path).split(".")[0] for path in MODULES if name_of(path)} <= set(SEES)
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "found"),
+    [
+        ("model.model", "import porthos.system.assemble", 1),
+        ("model.model", "from porthos import system", 1),
+        ("model.model", "class Model:\n def assemble(self):\n  from porthos.system.assemble import assemble", 0),
+        ("model.model", "class Model:\n def assemble(self):\n  from porthos.integrate.march import march", 1),
+        ("model.model", "class Model:\n def other(self):\n  from porthos.system.assemble import assemble", 1),
+        ("model.joints", "class Model:\n def assemble(self):\n  from porthos.system.assemble import assemble", 1),
+        ("model.bodies", "if True:\n from porthos.kernels.rows import dot", 1),
+        ("model.bodies", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n import porthos.show.figures", 0),
+        ("model.bodies", "if TYPE_CHECKING:\n pass\nelse:\n import porthos.show.figures", 1),
+        ("kernels.rows", "from porthos.model.joints import Angle", 1),
+        ("integrate.march", "from porthos.model.model import Model", 1),
+        ("results.storage", "from porthos.system.assemble import layouts\nimport numpy, porthos.model", 1),
+        ("show.figures", "from porthos.results.trajectory import Trajectory\nfrom porthos.errors import nearest", 0),
+        ("show.figures", "from porthos.system.mechanical import MechanicalSystem", 1),
+        ("results.storage", "from porthos import __version__", 1),
+    ],
+)
+def test_the_rule_itself(module, source, found):
+    assert len(trespasses(source, module)) == found
+
+
+def test_doors_are_where_the_list_says():
+    """A door that is no longer there does not stay on the list; Trajectory.report may come later."""
+    open_doors = {
+        (name_of(path), scope, target.split(".")[0])
+        for path in MODULES
+        if name_of(path)
+        for scope, target in imports(ast.parse(path.read_text()), name_of(path))
+        if target.split(".")[0] not in SEES[name_of(path).split(".")[0]] | {name_of(path).split(".")[0]}
+    }
+    listed = {(*place, room) for place, room in DOORS.items()}
+    assert open_doors <= listed
+    assert listed - open_doors <= {("results.trajectory", "Trajectory.report", "show")}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_modules_and_functions_are_short(path):
+    source = path.read_text()
+    assert len(source.splitlines()) <= LONGEST_MODULE
+    for name, node in functions(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno - node.lineno < LONGEST_FUNCTION, name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_public_things_are_documented_and_annotated(path):
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree), "the module has no docstring"
+    for name, node in functions(tree):
+        if not is_public(name):
+            continue
+        assert ast.get_docstring(node), f"{name} has no docstring"
+        if isinstance(node, ast.FunctionDef):
+            method = "." in name and "staticmethod" not in {getattr(d, "id", "") for d in node.decorator_list}
+            args = [*node.args.posonlyargs, *node.args.args][1 if method else 0 :]
+            extra = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
+            bare = [a.arg for a in [*args, *node.args.kwonlyargs, *extra] if a.annotation is None]
+            assert not bare, f"{name}: no type given for {bare}"
+            assert node.returns is not None, f"{name}: no type given for what it returns"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nothing_is_printed(path):
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    assert not [f.lineno for f in calls if isinstance(f, ast.Name) and f.id == "print"]
+
+
+def loaded(code: str, *names: str) -> list[str]:
+    """Which of the packages named are loaded after `code` ran in a fresh process."""
+    report = f"\nimport sys; sys.stdout.write(' '.join(n for n in {names!r} if n in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code + report], check=True, capture_output=True, text=True)
+    return done.stdout.split()
+
+
+def test_import_leaves_heavy_packages_alone():
+    heavy = ("matplotlib", "xarray", "pandas", "h5netcdf", "h5py", "rich")
+    assert loaded("import porthos", "porthos", *heavy) == ["porthos"]
+
+
+def test_describing_a_model_needs_no_compiler():
+    """`import porthos` itself loads numba; so the room is entered here without passing through porthos/__init__.py."""
+    code = f"""
+import importlib, sys, types
+package = types.ModuleType("porthos")
+package.__path__ = [{str(PACKAGE)!r}]
+sys.modules["porthos"] = package
+from porthos.model.model import Model
+from porthos.model.inertia import Box
+model = Model("m")
+model.revolute("A", model.ground, model.body("b", Box(1, (1, 2, 3))), at=(1, 0, 0), axis=(0, 1, 0))
+"""
+    others = ("numba", "scipy", "matplotlib", "xarray", "porthos.kernels", "porthos.system")
+    assert loaded(code, "porthos.model.joints", *others) == ["porthos.model.joints"]
