@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from catalogue import ALL_SCHEMES
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanisms import loops, trees
 
@@ -54,6 +54,7 @@ def test_momenta_of_floating_mechanisms(scheme, model):
         assert np.abs(momentum - momentum[0]).max() < 1e-11 * max(1.0, np.abs(momentum[0]).max())
 
 
+@settings(max_examples=15)  # the full form takes a second a step
 @given(model=mechanisms, push=st.integers(0, 2**32 - 1), torque_map=st.sampled_from(["exact", "printed"]))
 def test_reduced_steps_equal_the_full_form(model, push, torque_map):
     rng = np.random.default_rng(push)

@@ -43,7 +43,9 @@ def mechanism():
 
 @pytest.fixture(scope="module")
 def run():
-    motor = lambda t, y: 0.3 - 0.1 * y  # noqa: E731
+    def motor(t, y):
+        return 0.3 - 0.1 * y
+
     wind = np.random.default_rng(1).normal(size=(60, 3))
     return ph.simulate(mechanism(), ph.Midpoint(), step=0.005, end=0.3, every=3, inputs={"motor": motor, "wind": wind})
 

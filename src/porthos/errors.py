@@ -49,8 +49,8 @@ class Status(Enum):
     )
     BAD_INPUT = "An input (load, port or controller) gave a value that is not a finite number."
     STEP_TOO_LARGE = (
-        "A body turned by more than half a turn within one step: the step is too large for the motion. "
-        "Use a smaller step."
+        "A body turned by more than 127 degrees within one step: the step is too large for the motion. "
+        "Use a step of which a turn of the fastest body takes ten or more."
     )
 
 

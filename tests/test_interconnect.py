@@ -1,0 +1,188 @@
+"""Kinematic pairs as power-preserving interconnection (001, sections 4.3 and 5.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+
+import porthos as ph
+from porthos.integrate.full_midpoint import full_midpoint_step
+from porthos.system.mechanical import MechanicalSystem
+
+AT, AXIS = np.array([0.3, 0.2, 0.1]), np.array([1.0, 2.0, -0.5])
+SIDE = np.cross(AXIS, [0.0, 0.0, 1.0])
+JOINTS = {
+    "cylindrical": ph.Cylindrical(name="J", a="a", b="b", at=AT, axis=AXIS),
+    "spherical": ph.Spherical(name="J", a="a", b="b", at=AT),
+    "revolute": ph.Revolute(name="J", a="a", b="b", at=AT, axis=AXIS),
+    "prismatic": ph.Prismatic(name="J", a="a", b="b", at=AT, axis=AXIS),
+    "universal": ph.Universal(name="J", a="a", b="b", at=AT, axis_a=AXIS, axis_b=SIDE),
+    "planar": ph.Planar(name="J", a="a", b="b", at=AT, normal=AXIS),
+    "fixed": ph.Fixed(name="J", a="a", b="b", at=AT),
+    "distance": ph.RigidLink(name="J", a="a", b="b", point_a=AT, point_b=AT + np.array([0.4, 0.1, 0.2])),
+    "point_on_line": ph.PointOnLine(name="J", a="a", b="b", at=AT, axis=AXIS),
+    "point_on_plane": ph.PointOnPlane(name="J", a="a", b="b", at=AT, normal=AXIS),
+}
+joints = pytest.mark.parametrize("kind", JOINTS)
+
+A = {
+    "position": (0.1, -0.2, 0.3),
+    "rotation": ((1, 2, 3), 0.8),
+    "velocity": (0.3, 0.1, 0),
+    "angular_velocity": (1, 2, 0),
+}
+B = {
+    "position": (0.7, 0.5, -0.2),
+    "rotation": ((3, -1, 1), -0.6),
+    "velocity": (0, 0.2, 0.4),
+    "angular_velocity": (0, 1, 1),
+}
+
+
+def single(name: str, shape: ph.Inertia, place: dict) -> MechanicalSystem:
+    model = ph.Model(f"system {name}", gravity=(0, 0, -9.81))
+    model.body(name, shape, **place)
+    model.port("joint port", name)
+    model.port("motor", name, kind="torque")
+    return model.assemble()
+
+
+def systems() -> tuple[MechanicalSystem, MechanicalSystem]:
+    return single("a", ph.Box(2.0, (0.3, 0.4, 0.5)), A), single("b", ph.Box(1.0, (0.2, 0.6, 0.3)), B)
+
+
+def whole(kind: str) -> MechanicalSystem:
+    """The same two bodies with the rows of the joint."""
+    model = ph.Model("rows", gravity=(0, 0, -9.81))
+    model.body("a", ph.Box(2.0, (0.3, 0.4, 0.5)), **A)
+    model.body("b", ph.Box(1.0, (0.2, 0.6, 0.3)), **B)
+    joint = JOINTS[kind]
+    words = {"distance": ("point_a", "point_b"), "universal": ("at", "axis_a", "axis_b")}.get(
+        kind, ("at", "normal") if "plan" in kind else ("at",) if kind in ("spherical", "fixed") else ("at", "axis")
+    )
+    getattr(model, kind)("J", "a", "b", **{word: getattr(joint, word) for word in words})
+    return model.assemble()
+
+
+def coupled_start(kind: str):
+    """The coupled system, and its state that agrees with the rows of the joint (velocities projected)."""
+    a, b = systems()
+    pair = ph.interconnect(a, b, ("joint port", "joint port"), JOINTS[kind])
+    rows = whole(kind)
+    q, v, _ = rows.split(rows.initial_state())
+    lam = np.zeros(6)
+    x = np.concatenate([q[:12], v[:12], lam, q[12:], v[12:], lam, np.zeros(pair.rows)])
+    return pair, rows, x
+
+
+def rigid_velocities(q: np.ndarray) -> np.ndarray:
+    """All rigid velocities (24, 12) of two bodies."""
+    P = np.zeros((24, 12))
+    for k in range(2):
+        phi = 12 * k
+        P[phi : phi + 3, 6 * k : 6 * k + 3] = np.eye(3)
+        for i in range(1, 4):
+            for c in range(3):
+                P[phi + 3 * i : phi + 3 * i + 3, 6 * k + 3 + c] = np.cross(
+                    np.eye(3)[c], q[phi + 3 * i : phi + 3 * i + 3]
+                )
+    return P
+
+
+@joints
+def test_coupled_system_is_a_port_hamiltonian_system(kind):
+    pair, _, x = coupled_start(kind)
+    x[-pair.rows :] = np.random.default_rng(0).normal(size=pair.rows)
+    report = pair.check(x)
+    assert report.ok, str(report)
+    xa, xb, _ = pair.split(x)
+    assert pair.H(x) == pytest.approx(pair.a.H(xa) + pair.b.H(xb), rel=1e-15)
+    assert list(pair.ports) == ["system a: motor", "system b: motor"]
+
+
+@joints
+def test_interconnection_encodes_the_rows_of_the_joint_on_rigid_velocities(kind):
+    """Eq. (48), at random configurations that the joint allows: after some steps of the motion."""
+    pair, rows, x = coupled_start(kind)
+    run = ph.simulate(rows, ph.MidpointGGL(), 0.01, 0.3)
+    q = run.q[-1]
+    xa, xb, _ = pair.split(x)
+    Ba, Bb = pair.internal_ports(np.r_[q[:12], xa[12:]], np.r_[q[12:], xb[12:]])
+    P = rigid_velocities(q)
+    from_ports = np.hstack([-Ba[12:24].T, Bb[12:24].T]) @ P
+    from_rows = rows.G(q).toarray()[12:] @ P
+    assert from_ports == pytest.approx(from_rows, abs=1e-12)
+    null = null_space(from_rows)
+    assert null.shape[1] == 12 - pair.rows
+    assert np.abs(from_ports @ null).max() < 1e-12
+
+
+@joints
+def test_power_through_the_connection_is_zero(kind):
+    pair, _, x = coupled_start(kind)
+    xa, xb, _ = pair.split(x)
+    lam = np.random.default_rng(3).normal(size=pair.rows)
+    Ta, Tb = pair.transformer(xa, xb)
+    inner = pair.a.port("joint port")
+    ya, yb = pair.a.y(xa)[inner], pair.b.y(xb)[inner]
+    power_a, power_b = (Ta @ lam) @ ya, (-Tb @ lam) @ yb
+    assert power_a + power_b == pytest.approx(0.0, abs=1e-13 * max(1.0, abs(power_a)))
+    assert max(abs(power_a), abs(power_b)) > 1e-3
+
+
+@joints
+def test_discretising_and_interconnecting_commute(kind):
+    """Eq. (55): a step of the coupled system solves the discretised parts joined by (53), and the other way round."""
+    h = 0.01
+    pair, _, x0 = coupled_start(kind)
+    x1 = full_midpoint_step(pair, h, x0, np.zeros(6))
+    a0, b0, _ = pair.split(x0)
+    a1, b1, lam = pair.split(x1)
+    am, bm = a1.copy(), b1.copy()
+    am[:24], bm[:24] = (a0[:24] + a1[:24]) / 2, (b0[:24] + b1[:24]) / 2
+    Ta, Tb = pair.transformer(am, bm)
+    inner = pair.a.port("joint port")
+    for system, start, end, force in ((pair.a, a0, a1, Ta @ lam), (pair.b, b0, b1, -Tb @ lam)):
+        u = np.zeros(9)
+        u[inner] = force
+        alone = full_midpoint_step(system, h, start, u)
+        assert alone == pytest.approx(end, abs=1e-9 * max(1.0, np.abs(end).max()))
+    ya, yb = pair.a.y(am)[inner], pair.b.y(bm)[inner]
+    assert Ta.T @ ya == pytest.approx(Tb.T @ yb, abs=1e-12)
+    assert pair.H(x1) - pair.H(x0) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["cylindrical", "revolute", "distance"])
+def test_motion_of_the_coupled_system_converges_to_that_of_the_rows(kind):
+    pair, rows, x = coupled_start(kind)
+    differences = []
+    for steps in (5, 10, 20):
+        h = 0.1 / steps
+        state = x
+        for _ in range(steps):
+            state = full_midpoint_step(pair, h, state, np.zeros(6))
+        exact = ph.simulate(rows, ph.Midpoint(), 1e-5, 0.1, every=10000).q[-1]
+        a, b, _ = pair.split(state)
+        differences.append(np.abs(np.r_[a[:12], b[:12]] - exact).max())
+    orders = np.log2(np.array(differences[:-1]) / differences[1:])
+    assert orders == pytest.approx([2, 2], abs=0.2), differences
+
+
+def test_equal_outputs_without_a_joint_weld_two_points():
+    a, b = systems()
+    pair = ph.interconnect(a, b, ("motor", "motor"))
+    assert pair.rows == 3
+    assert pair.check(np.r_[a.initial_state(), b.initial_state(), np.ones(3)]).ok
+
+
+def test_messages():
+    a, b = systems()
+    with pytest.raises(ph.PorthosError, match=r"no port 'moter'.*Did you mean 'motor'"):
+        ph.interconnect(a, b, ("moter", "motor"))
+    with pytest.raises(ph.PorthosError, match=r"6 inputs.*3; they must be equal"):
+        ph.interconnect(a, b, ("joint port", "motor"))
+    with pytest.raises(ph.PorthosError, match="needs rows="):
+        ph.interconnect(a, b, ("motor", "motor"), lambda x, y: (np.eye(3), np.eye(3)))
+    with pytest.raises(ph.PorthosError, match="single rigid bodies; 'rows' is not one"):
+        ph.interconnect(a, whole("spherical"), ("motor", "motor"), JOINTS["spherical"])
