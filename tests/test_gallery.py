@@ -49,14 +49,14 @@ def test_cylindrical_pair_keeps_energy_and_momentum(scheme, data):
     for k in (0, -1):
         assert run.energy[k] == pytest.approx(energy, rel=1e-11)
         np.testing.assert_allclose(run.angular_momentum[k], momentum, rtol=1e-11)
-        np.testing.assert_allclose(run.linear_momentum[k], (0, 350, 106.5) + np.array(_drift(data)), atol=1e-9)
+        np.testing.assert_allclose(run.linear_momentum[k], linear_momentum(data), atol=1e-9)
     assert run.position_error.max() < 1e-12
 
 
-def _drift(data):
-    """Linear momentum of the tube from the turning of the rod: 3 omega_A x (0, 0, -11)."""
-    sign = 1 if data == "printed" else -1
-    return 3 * np.cross(sign * np.array([1.0, 1.5, 0.0]), (0, 0, -11))
+def linear_momentum(data):
+    """m_A v_A + m_B (v_A + omega_A x (phi_B - phi_A) + 35.5 n)."""
+    omega = {"printed": 1, "authors": -1}[data] * np.array([1.0, 1.5, 0.0])
+    return np.array([0, 7 * 50, 3 * 35.5]) + 3 * np.cross(omega, (0, 0, -11))
 
 
 @pytest.mark.parametrize("data", PAIR)
@@ -226,7 +226,8 @@ def test_free_rigid_body_turns_over(scheme):
     J, flips = euler_flips()
     number = free_rigid_body.number(scheme)
     assert len(flips) >= 3
-    assert number["interval"] == pytest.approx(flips[1] - flips[0], abs=1e-8)
+    # velocities of PH-MP have an alternating error, which extrapolation does not remove
+    assert number["interval"] == pytest.approx(flips[1] - flips[0], abs=5e-8 if named(scheme) == "Midpoint" else 5e-10)
     assert free_rigid_body.flip_interval() == pytest.approx(flips[1] - flips[0], abs=1e-10)
     assert number["H"] == pytest.approx(J @ np.array([0.05, 10.0, 0.05]) ** 2 / 2, rel=1e-13)
     np.testing.assert_allclose(number["L"], J * (0.05, 10.0, 0.05), rtol=1e-11)

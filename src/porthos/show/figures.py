@@ -33,6 +33,8 @@ from porthos.show.motion import motion as motion
 
 COMPONENTS = ("x", "y", "z")
 CONSTRAINT = "largest constraint error"
+MARKERS = "osD^v<>"
+MOST_TICKS = 6  # up to as many steps are written below the axis themselves
 COVERED = 0.01  # curves nearer to each other than this fraction of the panel cover each other
 
 
@@ -175,10 +177,15 @@ def convergence(
         if e.shape != h.shape:
             raise PorthosError(f"convergence: '{name}' has {e.size} errors for {h.size} steps; expected as many.")
     _slopes(ax, h, list(drawn.values()), [order] if isinstance(order, int) else list(order))
-    for (name, e), marker in zip(drawn.items(), "osD^v<>" * len(drawn), strict=False):
-        ax.plot(h, _positive(e), marker=marker, markersize=4.5, linewidth=WIDTH, label=name)
+    for k, (name, e) in enumerate(drawn.items()):
+        face = {"markerfacecolor": "white"} if k % 2 else {}  # equal errors cover each other: keep both visible
+        style = MARKERS[k % len(MARKERS)] + STYLES[k % 2]
+        ax.plot(h, _positive(e), style, markersize=5.5 - k % 2, linewidth=WIDTH, label=name, **face)
     label(ax, "error", x="step $h$ [s]", log=True)
     ax.set_xscale("log")
+    if h.size <= MOST_TICKS:
+        ax.set_xticks(h, [_power(one) for one in h])
+        ax.minorticks_off()
     legend(ax, columns=2, outside=True)
     return figure
 
@@ -211,7 +218,7 @@ def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | N
 
 def _draw(ax: Axes, t: Array, curves: list[Curve]) -> None:
     """Draw curves of one unit; one that covers an earlier one is dashed, so that both are seen."""
-    span = max(float(np.ptp(curve.values)) for curve in curves)
+    span = float(np.ptp([curve.values for curve in curves]))
     for k, curve in enumerate(curves):
         covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in curves[:k]]
         style = STYLES[sum(covers) % len(STYLES)]
@@ -259,6 +266,12 @@ def _known(run: Trajectory) -> list[str]:
 def _positive(values: Array) -> Array:
     """Zeros have no place on a logarithmic axis: leave a gap there."""
     return np.where(values > 0.0, values, np.nan)
+
+
+def _power(step: float) -> str:
+    """A step as text: 10^-3 or 0.0025."""
+    exponent = np.log10(step)
+    return f"$10^{{{round(exponent)}}}$" if abs(exponent - round(exponent)) < 1e-9 else f"{step:g}"
 
 
 def _slopes(ax: Axes, h: Array, errors: list[Array], orders: list[int]) -> None:

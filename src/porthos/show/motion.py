@@ -222,7 +222,7 @@ def _frame(ax: Axes3D, points: Array) -> None:
         axis._axinfo["grid"].update(color=GRID, linewidth=0.5)
         axis.set_tick_params(labelsize=8, colors=INK, pad=1)
         axis.set_label_text(f"${name}$ [m]", fontsize=10, color=INK)
-        ax.locator_params(axis=name, nbins=max(2, round(6 * share)))
+        ax.locator_params(axis=name, nbins=max(1, round(6 * share)))
 
 
 def _fill(figure: Figure, ax: Axes3D) -> None:
