@@ -176,15 +176,14 @@ def convergence(
     for name, e in drawn.items():
         if e.shape != h.shape:
             raise PorthosError(f"convergence: '{name}' has {e.size} errors for {h.size} steps; expected as many.")
-    _slopes(ax, h, list(drawn.values()), [order] if isinstance(order, int) else list(order))
     for k, (name, e) in enumerate(drawn.items()):
-        face = {"markerfacecolor": "white"} if k % 2 else {}  # equal errors cover each other: keep both visible
-        style = MARKERS[k % len(MARKERS)] + STYLES[k % 2]
-        ax.plot(h, _positive(e), style, markersize=5.5 - k % 2, linewidth=WIDTH, label=name, **face)
+        style, face = MARKERS[k % len(MARKERS)] + STYLES[k % 2], "white" if k % 2 else None  # equal errors stay visible
+        ax.plot(h, _positive(e), style, markersize=5.5 - k % 2, markerfacecolor=face, linewidth=WIDTH, label=name)
+    _slopes(ax, h, list(drawn.values()), [order] if isinstance(order, int) else list(order))
     label(ax, "error", x="step $h$ [s]", log=True)
     ax.set_xscale("log")
     if h.size <= MOST_TICKS:
-        ax.set_xticks(h, [_power(one) for one in h])
+        ax.set_xticks(h, _step_names(h))
         ax.minorticks_off()
     legend(ax, columns=2, outside=True)
     return figure
@@ -268,10 +267,12 @@ def _positive(values: Array) -> Array:
     return np.where(values > 0.0, values, np.nan)
 
 
-def _power(step: float) -> str:
-    """A step as text: 10^-3 or 0.0025."""
-    exponent = np.log10(step)
-    return f"$10^{{{round(exponent)}}}$" if abs(exponent - round(exponent)) < 1e-9 else f"{step:g}"
+def _step_names(h: Array) -> list[str]:
+    """Steps as text: powers of ten if all are, else decimal numbers."""
+    powers = np.log10(h)
+    if np.all(np.abs(powers - np.round(powers)) < 1e-9):
+        return [f"$10^{{{round(power)}}}$" for power in powers]
+    return [f"{step:g}" for step in h]
 
 
 def _slopes(ax: Axes, h: Array, errors: list[Array], orders: list[int]) -> None:
@@ -283,4 +284,4 @@ def _slopes(ax: Axes, h: Array, errors: list[Array], orders: list[int]) -> None:
         miss = min(abs(slope - order) for slope in slopes)
         near = [e[1] for e, slope in zip(usable, slopes, strict=True) if abs(slope - order) <= miss + 0.3]
         reference = 0.35 * min(near) * (h / h[ends[1]]) ** order
-        ax.plot(h, reference, style, color="#777777", linewidth=1.0, label=f"order {order}")
+        ax.plot(h, reference, style, color="#777777", linewidth=1.0, label=f"order {order}", zorder=1)

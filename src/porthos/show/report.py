@@ -65,7 +65,7 @@ PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-WIDE = 1.7  # figures wider than this times their height take a whole row
+WIDE = 7.0  # inches; wider figures take a whole row
 
 
 def report(run: Trajectory, path: str | Path, figures: Mapping[str, Figure] | None = None) -> Path:
@@ -103,8 +103,7 @@ def _figure(caption: str, figure: Figure) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=160)
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    width, height = figure.get_size_inches()
-    kind = ' class="wide"' if width > WIDE * height else ""
+    kind = ' class="wide"' if figure.get_figwidth() > WIDE else ""
     text = escape(caption.replace("_", " "))
     image = f'<img alt="{text}" src="data:image/png;base64,{data}">'
     return f"<figure{kind}>{image}<figcaption>{text}</figcaption></figure>"

@@ -1,0 +1,185 @@
+"""Figures and report: every name finds its curve, wrong ones get help, every shape is drawn where it is."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import porthos as ph
+from porthos.show import figures as show
+from porthos.show.motion import motion
+from porthos.show.report import report
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A bar on a hinge and a bob on a string below it; falls for half a second."""
+    model = ph.Model("swing", gravity=(0, 0, -9.81))
+    bar = model.body("bar", ph.Box(1, (1, 0.1, 0.1)), position=(0.5, 0, 0))
+    bob = model.point_mass("bob", 0.5, position=(1, 0, -1))
+    model.revolute("hinge", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.distance("string", bar, bob, point_a=(1, 0, 0), point_b=(1, 0, -1))
+    return ph.simulate(model, ph.Midpoint(), step=0.01, end=0.5)
+
+
+def curves(figure):
+    return [line for ax in figure.axes for line in ax.get_lines()]
+
+
+@pytest.mark.parametrize("name", show.QUANTITIES)
+def test_every_quantity_is_drawn(run, name):
+    figure = run.plot(name)
+    values = np.asarray(getattr(run, name))
+    lines = curves(figure)
+    assert isinstance(figure, Figure)
+    assert len(lines) == (1 if values.ndim == 1 else 3)
+    drawn = np.array([line.get_ydata() for line in lines]).T.reshape(values.shape)
+    seen = np.isfinite(drawn)  # zeros have no place on a logarithmic axis
+    np.testing.assert_array_equal(drawn[seen], values[seen])
+    assert np.all(values[~seen] == 0.0)
+    assert figure.axes[0].get_yscale() == ("log" if name.endswith("_error") else "linear")
+    assert "t$ [s]" in figure.axes[0].get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("bob.position.z", lambda run: run["bob"].position[:, 2]),
+        ("bar.angular_velocity.y", lambda run: run["bar"].angular_velocity[:, 1]),
+        ("hinge.force.x", lambda run: run.joint("hinge").force[:, 0]),
+        ("angular_momentum.y", lambda run: run.angular_momentum[:, 1]),
+    ],
+)
+def test_components_of_bodies_and_joints(run, name, values):
+    (line,) = curves(run.plot(name))
+    np.testing.assert_array_equal(line.get_ydata(), values(run))
+
+
+def test_one_panel_for_each_unit(run):
+    figure = run.plot("energy", "kinetic_energy", "bob.velocity", "position_error")
+    assert [len(ax.get_lines()) for ax in figure.axes] == [2, 3, 1]
+    assert "[J]" in figure.axes[0].get_ylabel()
+    assert "[m/s]" in figure.axes[1].get_ylabel()
+
+
+def test_overview(run):
+    assert len(run.plot().axes) == 5  # four panels; momenta have one part for L and one for p
+
+
+def test_figures_draw_into_given_axes(run):
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert show.plot(run, "energy", ax=left) is figure
+    assert show.constraint_errors({"PH-MP": run}, ax=(left, right)) is figure
+    assert show.convergence((0.1, 0.01), {"q": (1e-2, 1e-4)}, 2, ax=right) is figure
+    solid = figure.add_subplot(projection="3d")
+    assert motion(run, (0.0, 0.5), ax=solid) is figure
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("enrgy",), "Did you mean 'energy'"),
+        (("bob.positon",), "Did you mean 'bob.position'"),
+        (("bob",), "has no quantity 'bob'"),
+        (("energy.x",), "has no quantity 'energy.x'"),
+        (("bob.rotation",), "has no quantity"),
+        (("hinge.position",), "has no quantity"),
+        (("",), "has no quantity"),
+    ],
+)
+def test_unknown_names_get_help(run, names, message):
+    with pytest.raises(ph.PorthosError, match=message):
+        run.plot(*names)
+
+
+def test_what_does_not_fit_is_refused(run):
+    ax = Figure().add_subplot()
+    with pytest.raises(ph.PorthosError, match="one unit"):
+        show.plot(run, "energy", "bob.position", ax=ax)
+    with pytest.raises(ph.PorthosError, match="four panels"):
+        show.plot(run, ax=ax)
+    with pytest.raises(ph.PorthosError, match="two axes"):
+        show.constraint_errors({"PH-MP": run}, ax=(ax,))
+    with pytest.raises(ph.PorthosError, match="2 errors for 3 steps"):
+        show.convergence((1, 2, 3), {"q": (1, 2)}, order=2)
+    with pytest.raises(ph.PorthosError, match=r"0 to 0\.5"):
+        motion(run, (0.0, 0.6))
+    with pytest.raises(ph.PorthosError, match="0 to"):
+        motion(run, ())
+
+
+def test_a_constant_is_drawn_as_a_constant():
+    model = ph.Model("spinning ball")
+    model.body("ball", ph.Sphere(1, 0.1), velocity=(1, 0, 0), angular_velocity=(0, 0, 3))
+    run = ph.simulate(model, ph.Midpoint(), step=0.01, end=0.2)
+    low, high = show.energy(run).axes[0].get_ylim()
+    assert high - low > 0.1 * run.energy[0]
+
+
+def test_errors_that_are_zero_are_no_trouble(tmp_path):
+    model = ph.Model("resting")
+    model.point_mass("bob", 1.0)
+    run = ph.simulate(model, ph.Midpoint(), step=0.1, end=0.3)
+    for name, figure in {"errors": run.plot("position_error"), "all": run.plot()}.items():
+        figure.savefig(tmp_path / f"{name}.png")
+
+
+SHAPES = {
+    "box": (ph.Box(1, (1, 2, 3)), (0.5, 1, 1.5)),
+    "cylinder": (ph.Cylinder(1, radius=0.5, length=2, axis="x"), (1, 0.5, 0.5)),
+    "tube": (ph.HollowCylinder(1, 0.3, 0.5, length=2, axis="y"), (0.5, 1, 0.5)),
+    "ball": (ph.Sphere(1, 0.7), (0.7, 0.7, 0.7)),
+    "needle": (ph.Rod(1, length=2, axis="z"), (0, 0, 1)),
+    "numbers": (ph.Inertia(1, (1, 1, 1)), (0, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_are_drawn_where_they_are(name, monkeypatch):
+    """The corners of the picture span the shape, turned and moved with the body."""
+    shape, half = SHAPES[name]
+    turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])  # x -> y
+    model = ph.Model("one body")
+    model.body("body", shape, position=(10, 20, 30), rotation=turn, velocity=(1, 0, 0))
+    run = ph.simulate(model, ph.Midpoint(), step=0.5, end=1.0)
+    drawn = []
+    monkeypatch.setattr("porthos.show.motion._frame", lambda ax, points: drawn.append(points))
+    motion(run, (1.0,), ax=Figure().add_subplot(projection="3d"), paths=False)
+    (points,) = drawn
+    reach = np.abs(turn @ half)
+    np.testing.assert_allclose(points.max(axis=0), (11, 20, 30) + reach, atol=1e-9)
+    np.testing.assert_allclose(points.min(axis=0), (11, 20, 30) - reach, atol=1e-9)
+
+
+def test_motion_has_equal_scales_and_draws_strings(run):
+    figure = motion(run, (0.0, 0.25, 0.5))
+    (ax,) = figure.axes
+    spans = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim()), np.ptp(ax.get_zlim())])
+    np.testing.assert_allclose(spans / spans[0], ax._box_aspect / ax._box_aspect[0], rtol=1e-9)
+    string = [np.array(line.get_data_3d()).T for line in ax.get_lines() if len(line.get_data_3d()[0]) == 2]
+    assert len(string) == 3
+    for line in string:
+        assert np.linalg.norm(line[1] - line[0]) == pytest.approx(1.0)
+
+
+def test_report_is_one_page(run, tmp_path):
+    page = report(run, tmp_path / "new folder" / "swing.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") == 1
+    assert "swing" in page
+    assert "http" not in page
+    page = report(
+        run, tmp_path / "two.html", {"a < b": run.plot("energy"), "c_d": run.plot("bob.position")}
+    ).read_text()
+    assert page.count("<figure") == 2
+    assert "a &lt; b" in page
+    assert "c d" in page
+    with pytest.raises(ph.PorthosError, match=r"\.html"):
+        report(run, tmp_path / "swing.pdf")
+
+
+def test_figures_leave_pyplot_alone():
+    code = "import sys, porthos.show.figures, porthos.show.report; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
