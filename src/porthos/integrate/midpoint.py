@@ -12,7 +12,7 @@ from porthos.errors import PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
 from porthos.kernels import nodal
 from porthos.kernels.bodies import spatial_rates
-from porthos.kernels.elimination import factors
+from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.march import Record, march_ggl, march_midpoint
 from porthos.kernels.newton import Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
@@ -134,7 +134,7 @@ def _workspace(system: MechanicalSystem, layout: Layout, q: Array) -> Workspace:
         rows_end=row_vectors(rows),
         rows_rate=row_vectors(rows),
         feedback=np.zeros(rows),
-        x=np.zeros(int(layout.pattern.start[-1])),
+        x=right_side(layout.pattern),
         factors=factors(layout.pattern),
         y=np.zeros((len(system.terminals), 6)),
     )

@@ -33,17 +33,17 @@ def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
 
 
 @kernel
-def update_increment(ua: Array, dx: Array, rotates: bool) -> None:
-    """Put the Newton update dx = (delta phi^1, theta) into the half increments ua = (u, a) of one body."""
+def update_increment(ua: Array, b: int, x: Array, s: int, rotates: bool) -> None:
+    """Take the Newton update x[s:] = (delta phi^1, theta) from the half increments ua[b] = (u, a) of a body."""
     for k in range(3):
-        ua[k] += 0.5 * dx[k]
+        ua[b, k] -= 0.5 * x[s + k]
     if rotates:
-        a0, a1, a2 = ua[3], ua[4], ua[5]
-        t0, t1, t2 = dx[3], dx[4], dx[5]
+        a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
+        t0, t1, t2 = x[s + 3], x[s + 4], x[s + 5]
         along = a0 * t0 + a1 * t1 + a2 * t2
-        ua[3] = a0 + 0.5 * (t0 - (a1 * t2 - a2 * t1) + a0 * along)
-        ua[4] = a1 + 0.5 * (t1 - (a2 * t0 - a0 * t2) + a1 * along)
-        ua[5] = a2 + 0.5 * (t2 - (a0 * t1 - a1 * t0) + a2 * along)
+        ua[b, 3] = a0 - 0.5 * (t0 - (a1 * t2 - a2 * t1) + a0 * along)
+        ua[b, 4] = a1 - 0.5 * (t1 - (a2 * t0 - a0 * t2) + a1 * along)
+        ua[b, 5] = a2 - 0.5 * (t2 - (a0 * t1 - a1 * t0) + a2 * along)
 
 
 @entry

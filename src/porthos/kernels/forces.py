@@ -54,9 +54,9 @@ def printed_slope(a: Array, m: Array, x: Array, r1: Array, F: Array, out: Array)
 @kernel
 def add_loads(
     mech: Mechanism, layout: Layout, wrench: Array, mid: Array, end: Array, ua: Array, f: float,
-    second_half: bool, residual: Array, data: Array,
+    second_half: bool, slopes: bool, residual: Array, data: Array,
 ) -> None:  # fmt: skip
-    """Subtract f times all loads from the momentum rows, and their slope for (delta phi^1, theta) from the matrix.
+    """Subtract f times all loads from the momentum rows, and if `slopes`, their slope for (delta phi^1, theta) from the matrix.
 
     The momentum rows of a body are all its rows, or the second half of them.
     """
@@ -78,22 +78,29 @@ def add_loads(
         for k in range(3):
             m[k] += tau[k]
             effective[k] = m[k]
-        slope[:, :] = 0.0
         if mech.load_printed[load]:
-            a = ua[b, 3:]
-            printed_map(a, m, effective)
-            x, y = np.zeros(3), np.empty(3)
-            for c in range(3):
-                x[c] = 1.0
-                printed_slope(a, m, x, r1, F, y)
-                x[c] = 0.0
-                for k in range(3):
-                    slope[k, c] = -f * y[k]
-        else:  # -f/2 (theta x r1) x F
-            add_turned(slope, 0, 0, 0.5 * f, F, r1)
+            printed_map(ua[b, 3:], m, effective)
         for k in range(3):
             residual[at + 3 + k] -= f * effective[k]
-        add_block(data, layout.pattern.diagonal[b], size, row + 3, 3, slope)
+        if slopes:
+            load_slope(mech, load, ua[b, 3:], m, r1, F, f, slope)
+            add_block(data, layout.pattern.diagonal[b], size, row + 3, 3, slope)
+
+
+@kernel
+def load_slope(mech: Mechanism, load: int, a: Array, m: Array, r1: Array, F: Array, f: float, slope: Array) -> None:
+    """Set slope (3, 3): derivative of -f times the torque of a load for theta."""
+    slope[:, :] = 0.0
+    if not mech.load_printed[load]:  # -f/2 (theta x r1) x F
+        add_turned(slope, 0, 0, 0.5 * f, F, r1)
+        return
+    x, y = np.zeros(3), np.empty(3)
+    for c in range(3):
+        x[c] = 1.0
+        printed_slope(a, m, x, r1, F, y)
+        x[c] = 0.0
+        for k in range(3):
+            slope[k, c] = -f * y[k]
 
 
 @kernel

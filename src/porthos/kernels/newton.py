@@ -16,6 +16,7 @@ PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from i
 ROUND_OFF = 1e-15
 NOISE = 1e-9  # updates below this that stop shrinking have reached the round-off floor
 SMALLEST_MOTION = 1e-7  # motion of one step below which updates are measured against this instead
+KEEP_MATRIX = 1e-2  # updates that shrink at least by this factor do not need a new matrix
 LARGEST_TURN = 0.5  # rad, limit of one Newton update
 LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
 FEEDBACK = 0.1  # share of the position error of the last step that is removed in this one

@@ -45,14 +45,14 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
                 for k in range(n):
                     factors.data[layout.body_joint[j, s] + k * m + i] += row[k]
                     factors.data[layout.joint_body[j, s] + i * n + k] += row[k]
-    return factorise(layout.pattern, factors.data, factors.pivots, factors.scale, PIVOT_FLOOR)
+    return factorise(layout.pattern, factors.data, factors.scale, PIVOT_FLOOR)
 
 
 @kernel
 def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs: Array) -> Array:
     """x with K x = rhs for the factorised matrix, without the spin stiffness that only keeps it regular."""
     x = rhs.copy()
-    substitute(layout.pattern, factors.data, factors.pivots, x)
+    substitute(layout.pattern, factors.data, x)
     for _ in range(REFINEMENTS):
         again = rhs.copy()
         changed = False
@@ -67,7 +67,7 @@ def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs
                         again[s + 3 + k] += f * d[k]
         if not changed:
             break
-        substitute(layout.pattern, factors.data, factors.pivots, again)
+        substitute(layout.pattern, factors.data, again)
         x = again
     return x
 
@@ -92,7 +92,7 @@ def project_position(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors
     """Move q (in place) onto g = 0 by mass-weighted Gauss-Newton steps; returns (iterations, last |g|)."""
     bodies = mech.mass.size
     g = np.empty(mech.c.size)
-    rhs = np.zeros(layout.pattern.start[-1])
+    rhs = np.zeros(layout.pattern.start[-1] + 6)
     mid, end, ua = q.copy(), q.copy(), np.zeros((bodies, 6))
     size = np.inf
     for n in range(iterations + 1):
@@ -104,7 +104,8 @@ def project_position(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors
         if factorise_nodal(mech, layout, q, rows, factors) < 0:
             return n, size
         rhs[:] = 0.0
-        rhs[layout.pattern.start[bodies] :] = -g
+        for r in range(g.size):
+            rhs[layout.pattern.start[bodies] + r] = -g[r]
         x = solve_nodal(mech, layout, q, factors, rhs)
         for b in range(bodies):
             for k in range(layout.pattern.size[b]):
@@ -120,7 +121,7 @@ def project_velocity(mech: Mechanism, layout: Layout, q: Array, twist: Array, ro
     """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G P twist = 0."""
     bodies = mech.mass.size
     factorise_nodal(mech, layout, q, rows, factors)
-    rhs = np.zeros(layout.pattern.start[-1])
+    rhs = np.zeros(layout.pattern.start[-1] + 6)
     row = np.empty(6)
     result = twist.copy()
     for _ in range(2):  # the second pass removes the round-off of the first
@@ -132,7 +133,7 @@ def project_velocity(mech: Mechanism, layout: Layout, q: Array, twist: Array, ro
                     reduced_row(mech, rows, r, s, row)
                     for k in range(layout.pattern.size[b]):
                         rhs[layout.pattern.start[bodies] + r] -= row[k] * result[b, k]
-        substitute(layout.pattern, factors.data, factors.pivots, rhs)
+        substitute(layout.pattern, factors.data, rhs)
         for b in range(bodies):
             for k in range(layout.pattern.size[b]):
                 result[b, k] += rhs[layout.pattern.start[b] + k]
@@ -185,7 +186,7 @@ def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: A
     bodies, start = mech.mass.size, layout.pattern.start
     ended = factorise_nodal(mech, layout, q, rows, factors)
     centripetal(mech, q, v, acceleration)
-    x, part = np.zeros(start[-1]), np.empty(3)
+    x, part = np.zeros(start[-1] + 6), np.empty(3)
     applied_forces(mech, layout, q, wrench, acceleration, x)
     evaluate_rows(mech, v, 0.0, rates)
     for r in range(mech.c.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
@@ -202,5 +203,6 @@ def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: A
                 cross(x[start[b] + 3 : start[b] + 6], q[b, i], part)
                 for k in range(3):
                     acceleration[b, i, k] += part[k]
-    lam[:] = x[start[bodies] :]
+    for r in range(lam.size):
+        lam[r] = x[start[bodies] + r]
     return ended

@@ -328,7 +328,7 @@ def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, w
     body_rows(mech, layout, h, V0, V1, Y, X, ws)
     joint_rows(mech, layout, V0, V1, ws)
     velocity_rows(mech, layout, V1, ws)
-    add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, h * h, True, ws.x, ws.factors.data)
+    add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, h * h, True, True, ws.x, ws.factors.data)
 
 
 @stage
@@ -341,9 +341,9 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
     previous = 0.0
     for iteration in range(1, newton.iterations + 1):
         linearise(mech, layout, h, q0, V0, wrench, ws, V1, Y, X)
-        if factorise(layout.pattern, ws.factors.data, ws.factors.pivots, ws.factors.scale, PIVOT_FLOOR) < 0:
+        if factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) < 0:
             return SINGULAR, iteration
-        substitute(layout.pattern, ws.factors.data, ws.factors.pivots, ws.x)
+        substitute(layout.pattern, ws.factors.data, ws.x)
         size = update_size(mech, layout.pattern, ws.x, newton.length)
         if not np.isfinite(size):
             return STALLED, iteration
@@ -352,7 +352,7 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
             ws.x[:] = damping * ws.x
         for b in range(bodies):
             half = layout.pattern.size[b] // 2
-            update_increment(ws.ua[b], -ws.x[start[b] :], mech.rigid[b] == 1)
+            update_increment(ws.ua, b, ws.x, start[b], mech.rigid[b] == 1)
             for k in range(half):
                 ws.tau[b, k] -= ws.x[start[b] + half + k]
         for j in range(mech.joint_body.shape[0]):

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.bodies import add_spin, move, update_increment
+from porthos.kernels.bodies import move, update_increment
 from porthos.kernels.compile import kernel, stage
-from porthos.kernels.elimination import Factors, add_block, factorise, substitute
+from porthos.kernels.elimination import Factors, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.newton import (
     CONVERGED,
     FEEDBACK,
+    KEEP_MATRIX,
     LARGEST_CAYLEY,
     LARGEST_TURN,
     PIVOT_FLOOR,
@@ -35,7 +36,8 @@ from porthos.kernels.newton import (
     remember,
     update_size,
 )  # fmt: skip
-from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row, row_stiffness
+from porthos.kernels.joints import add_turning, evaluate_arms, joint_rows
+from porthos.kernels.rows import cross, dot, evaluate_rows
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.notation import Array
 
@@ -60,100 +62,66 @@ class Workspace(NamedTuple):
 
 
 @kernel
-def body_rows(mech: Mechanism, layout: Layout, h: float, v0: Array, q0: Array, ws: Workspace) -> None:
-    """Momentum rows of all bodies without joints and loads, and their slope."""
-    Z = np.empty((3, 3))
-    y = np.empty(3)
+def body_rows(
+    mech: Mechanism, layout: Layout, h: float, v0: Array, q0: Array, slopes: bool, mid: Array, end: Array, ua: Array,
+    x: Array, data: Array,
+) -> None:  # fmt: skip
+    """Set the momentum rows of all bodies without joints and loads and, if `slopes`, add their matrix."""
     for b in range(mech.mass.size):
         s, n, at = layout.pattern.start[b], layout.pattern.size[b], layout.pattern.diagonal[b]
         m = mech.mass[b]
         for k in range(3):
-            weight = 0.5 * h * h * m * mech.gravity[k]
-            ws.x[s + k] = m * (2.0 * ws.ua[b, k] - h * v0[b, 0, k]) - weight
-            ws.factors.data[at + k * n + k] += m
+            x[s + k] = m * (2.0 * ua[b, k] - h * v0[b, 0, k] - 0.5 * h * h * mech.gravity[k])
+            if slopes:
+                data[at + k * n + k] += m
         if not mech.rigid[b]:
             continue
-        Z[:, :] = 0.0
-        r0, r1, r2, trace = 0.0, 0.0, 0.0, 0.0
-        for i in range(3):  # sum_i E_i dbar_i x (d^1 - d^0 - h v^0) and Z = sum_i d_i^1 y_i^T
-            E, d0, v, dm, d1 = (
-                mech.euler[b, i],
-                q0[b, i + 1],
-                v0[b, i + 1],
-                ws.mid[b, i + 1],
-                ws.end[b, i + 1],
-            )
-            cross(ws.ua[b, 3:], dm, y)  # d^1 - d^0 = 2 a x dbar, without cancellation
-            for k in range(3):
-                y[k] = 2.0 * y[k] - h * v[k]
-            r0 += E * (dm[1] * y[2] - dm[2] * y[1])
-            r1 += E * (dm[2] * y[0] - dm[0] * y[2])
-            r2 += E * (dm[0] * y[1] - dm[1] * y[0])
-            for k in range(3):
-                y[k] = E * (d0[k] + 0.5 * h * v[k])
-            trace += dot(d1, y)
-            for r in range(3):
-                for c in range(3):
-                    Z[r, c] -= d1[r] * y[c]
-        ws.x[s + 3], ws.x[s + 4], ws.x[s + 5] = r0, r1, r2
-        for k in range(3):
-            Z[k, k] += trace
-        add_spin(mech.spin[b], ws.end[b, 1:], Z)
-        add_block(ws.factors.data, at, n, 3, 3, Z)
-
-
-@kernel
-def joint_rows(mech: Mechanism, layout: Layout, ws: Workspace) -> None:
-    """Constraint rows, joint forces and all slopes that belong to joints."""
-    data, start, size = ws.factors.data, layout.pattern.start, layout.pattern.size
-    mid, end = np.empty(6), np.empty(6)
-    K = np.empty((6, 6))
-    bodies = mech.mass.size
-    for j in range(mech.joint_body.shape[0]):
-        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
-        for i in range(m):
-            r = first + i
-            gap = 0.0
-            for s in range(2):
-                b = mech.row_body[r, s]
-                if b == bodies:
-                    continue
-                n, lam = size[b], ws.lam[r]
-                reduced_row(mech, ws.rows_mid, r, s, mid)
-                reduced_row(mech, ws.rows_end, r, s, end)
-                column, row = layout.body_joint[j, s], layout.joint_body[j, s]
-                for k in range(n):
-                    ws.x[start[b] + k] += lam * mid[k]
-                    gap += 2.0 * mid[k] * ws.ua[b, k]
-                    data[column + k * m + i] += mid[k]
-                    data[row + i * n + k] += end[k]
-                for t in range(2):
-                    other = mech.row_body[r, t]
-                    at = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
-                    if other == bodies or at < 0:
-                        continue
-                    row_stiffness(mech, ws.rows_mid, ws.rows_end, r, s, t, 0.5 * lam, s == t, K)
-                    add_block(data, at, size[other], 0, 0, K[:n, : size[other]])
-            ws.x[start[bodies + j] + i] = gap + ws.feedback[r]
+        a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
+        r0, r1, r2 = 0.0, 0.0, 0.0
+        for i in range(1, 4):  # sum_i E_i dbar_i x (2 a x dbar_i - h v_i^0), the increment without cancellation
+            E = mech.euler[b, i - 1]
+            d0, d1, d2 = mid[b, i, 0], mid[b, i, 1], mid[b, i, 2]
+            w0, w1, w2 = v0[b, i, 0], v0[b, i, 1], v0[b, i, 2]
+            y0 = 2.0 * (a1 * d2 - a2 * d1) - h * w0
+            y1 = 2.0 * (a2 * d0 - a0 * d2) - h * w1
+            y2 = 2.0 * (a0 * d1 - a1 * d0) - h * w2
+            r0 += E * (d1 * y2 - d2 * y1)
+            r1 += E * (d2 * y0 - d0 * y2)
+            r2 += E * (d0 * y1 - d1 * y0)
+            if slopes:  # (tr Z) I - Z, Z = sum_i E_i d_i^1 (d_i^0 + h/2 v_i^0)^T
+                y0, y1, y2 = q0[b, i, 0] + 0.5 * h * w0, q0[b, i, 1] + 0.5 * h * w1, q0[b, i, 2] + 0.5 * h * w2
+                add_turning(data, at + 21, 6, -E, y0, y1, y2, end[b, i, 0], end[b, i, 1], end[b, i, 2])
+                spin = mech.spin[b, i - 1]
+                if spin > 0.0:  # keeps the block of a rod without thickness regular; its residual is untouched
+                    for r in range(3):
+                        for c in range(3):
+                            data[at + 21 + 6 * r + c] += spin * end[b, i, r] * end[b, i, c]
+        x[s + 3], x[s + 4], x[s + 5] = r0, r1, r2
 
 
 @stage
-def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
-          ws: Workspace) -> tuple[int, int]:  # fmt: skip
-    """Newton's method from the guess in ws.ua and ws.lam; returns (how it ended, iterations)."""
+def solve(
+    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton, ws: Workspace
+) -> tuple[int, int]:
+    """Newton's method from the guess in ws.ua and ws.lam; returns (how it ended, iterations).
+
+    The matrix is kept as long as the updates shrink fast enough with it.
+    """
     bodies = mech.mass.size
-    previous = 0.0
+    previous, ratio, slopes = 0.0, 1.0, True
     for iteration in range(1, newton.iterations + 1):
         move(mech, q0, ws.ua, ws.mid, ws.end)
-        evaluate_rows(mech, ws.mid, 1.0, ws.rows_mid)
-        evaluate_rows(mech, ws.end, 1.0, ws.rows_end)
-        ws.factors.data[:] = 0.0
-        body_rows(mech, layout, h, v0, q0, ws)
-        add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, 0.5 * h * h, False, ws.x, ws.factors.data)
-        joint_rows(mech, layout, ws)
-        if factorise(layout.pattern, ws.factors.data, ws.factors.pivots, ws.factors.scale, PIVOT_FLOOR) < 0:
-            return SINGULAR, iteration
-        substitute(layout.pattern, ws.factors.data, ws.factors.pivots, ws.x)
+        evaluate_arms(mech, layout, ws.mid, ws.rows_mid)
+        if slopes:
+            evaluate_arms(mech, layout, ws.end, ws.rows_end)
+            ws.factors.data[:] = 0.0
+        body_rows(mech, layout, h, v0, q0, slopes, ws.mid, ws.end, ws.ua, ws.x, ws.factors.data)
+        add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, 0.5 * h * h, False, slopes, ws.x, ws.factors.data)
+        joint_rows(mech, layout, slopes, ws.rows_mid, ws.rows_end, ws.feedback, ws.ua, ws.lam, ws.x, ws.factors.data)
+        if slopes:
+            if factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) < 0:
+                return SINGULAR, iteration
+        substitute(layout.pattern, ws.factors.data, ws.x)
         size = update_size(mech, layout.pattern, ws.x, newton.length)
         if not np.isfinite(size):
             return STALLED, iteration
@@ -161,13 +129,15 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
         if damping < 1.0:
             ws.x[:] = damping * ws.x
         for b in range(bodies):
-            update_increment(ws.ua[b], -ws.x[layout.pattern.start[b] :], mech.rigid[b] == 1)
+            update_increment(ws.ua, b, ws.x, layout.pattern.start[b], mech.rigid[b] == 1)
         first = layout.pattern.start[bodies]
         for r in range(mech.c.size):
             ws.lam[r] -= ws.x[first + r]
         size /= motion(ws.ua, newton.length)
-        if damping == 1.0 and finished(size, previous, newton.tolerance, True):
+        if damping == 1.0 and finished(size, previous, newton.tolerance, slopes):
             return turned(mech, ws.ua), iteration
+        ratio = size / previous if previous > 0.0 else size
+        slopes = damping < 1.0 or ratio > KEEP_MATRIX
         previous = size
     return STALLED, newton.iterations
 

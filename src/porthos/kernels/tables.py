@@ -35,13 +35,19 @@ class Mechanism(NamedTuple):
     load_printed: IntArray  # (L,) 1: torque map (32) as printed, 0: exact map
 
 
+# What is special about a row, for speed: nothing; the first of three rows x_B - x_A = 0; one of the other two of
+# them; an angle a_A . b_B = c.
+GENERAL, COINCIDE, COINCIDE_REST, ANGLE = 0, 1, 2, 3
+
+
 class Layout(NamedTuple):
-    """A pattern of elimination with the offsets of the blocks that assembly fills."""
+    """A pattern of elimination with the offsets of the blocks that assembly fills, and the kinds of the rows."""
 
     pattern: Pattern
     body_joint: IntArray  # (J, 2) offset of block (body of side, joint)
     joint_body: IntArray  # (J, 2) offset of block (joint, body of side)
     body_body: IntArray  # (J, 2) offsets of blocks (a, b) and (b, a); -1: none
+    row_kind: IntArray  # (R,) GENERAL, COINCIDE, COINCIDE_REST or ANGLE
 
 
 class RowVectors(NamedTuple):

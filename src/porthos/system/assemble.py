@@ -17,7 +17,7 @@ from porthos.notation import Array
 from porthos.system.describe import describe
 from porthos.system.initial import place
 from porthos.system.mechanical import MechanicalSystem, Terminal
-from porthos.system.pattern import GROUND, elimination_order, layout
+from porthos.system.pattern import GROUND, elimination_order, layout, row_kinds
 
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 
@@ -193,8 +193,8 @@ def layouts(mech: Mechanism) -> tuple[Layout, Layout]:
         bool(quadratic[first:last].any()) for first, last in zip(mech.joint_row[:-1], mech.joint_row[1:], strict=True)
     ]
     order = elimination_order(body_sizes, counts, pairs, coupled)
-    sizes = [*body_sizes, *counts]
-    return layout(order, sizes, pairs), layout(order, [2 * s for s in sizes], pairs)
+    sizes, kinds = [*body_sizes, *counts], row_kinds(mech)
+    return layout(order, sizes, pairs, kinds), layout(order, [2 * s for s in sizes], pairs, kinds)
 
 
 def _length(mech: Mechanism, points: Array, placement: _Placement) -> float:

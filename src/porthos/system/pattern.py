@@ -16,7 +16,7 @@ import heapq
 import numpy as np
 
 from porthos.kernels.elimination import Pattern
-from porthos.kernels.tables import Layout
+from porthos.kernels.tables import ANGLE, COINCIDE, COINCIDE_REST, GENERAL, Layout, Mechanism
 from porthos.notation import IntArray
 
 GROUND = -1
@@ -129,7 +129,7 @@ def elimination_order(
     return _Ordering([*body_sizes, *joint_sizes], sides, graph).run()
 
 
-def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides) -> Layout:
+def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides, row_kind: IntArray) -> Layout:
     """Lay out all blocks of the eliminated matrix, fill included, in the order in which they are used."""
     bodies = len(sizes) - len(sides)
     place: dict[tuple[int, int], int] = {}
@@ -165,4 +165,23 @@ def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides) -
         body_joint=offsets([((a, k), (b, k)) for k, a, b in joints]),
         joint_body=offsets([((k, a), (k, b)) for k, a, b in joints]),
         body_body=offsets([((a, b), (b, a)) for _, a, b in joints]),
+        row_kind=row_kind,
     )
+
+
+def row_kinds(mech: Mechanism) -> IntArray:
+    """Recognise the rows for which kernels have a short way, from their coefficients."""
+    kinds = np.full(mech.c.size, GENERAL, dtype=np.int64)
+    linear = ~np.any(mech.cu, axis=(1, 2))
+    angle = ~np.any(mech.cu[:, 1], axis=1) & ~np.any(mech.cw[:, 0], axis=1) & (mech.cu[:, 0, 0] == 0.0)
+    kinds[angle & (mech.cw[:, 1, 0] == 0.0) & ~linear & ~np.any(mech.u0, axis=1)] = ANGLE
+    r = 0
+    while r + 2 < mech.c.size:
+        triple = slice(r, r + 3)
+        unit_gap = np.array_equal(mech.cw[triple, :, 0], [[-1.0, 1.0]] * 3)
+        if linear[triple].all() and unit_gap and np.array_equal(mech.u0[triple], np.eye(3)):
+            kinds[triple] = COINCIDE, COINCIDE_REST, COINCIDE_REST
+            r += 3
+        else:
+            r += 1
+    return kinds
