@@ -16,7 +16,7 @@ from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.notation import Array
 
-REFINEMENTS = 2  # solves that undo the spin stiffness of rods without thickness
+REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
 
 
 @kernel
@@ -89,7 +89,7 @@ def constraint_rates(mech: Mechanism, rows: RowVectors, rates: RowVectors, out: 
 @entry
 def project_position(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors,
                      tolerance: float, iterations: int) -> tuple[int, float]:  # fmt: skip
-    """Move q (in place) onto g = 0 by mass-weighted Gauss-Newton steps; returns (iterations, last |g|)."""
+    """Move q (in place) onto g = 0 by Gauss-Newton steps in the mass metric; returns (iterations, last |g|)."""
     bodies = mech.mass.size
     g = np.empty(mech.c.size)
     rhs = np.zeros(layout.pattern.start[-1])
@@ -132,10 +132,10 @@ def project_velocity(mech: Mechanism, layout: Layout, q: Array, twist: Array, ro
                     reduced_row(mech, rows, r, s, row)
                     for k in range(layout.pattern.size[b]):
                         rhs[layout.pattern.start[bodies] + r] -= row[k] * result[b, k]
-        substitute(layout.pattern, factors.data, factors.pivots, rhs)
+        x = solve_nodal(mech, layout, q, factors, rhs)
         for b in range(bodies):
             for k in range(layout.pattern.size[b]):
-                result[b, k] += rhs[layout.pattern.start[b] + k]
+                result[b, k] += x[layout.pattern.start[b] + k]
     return result
 
 

@@ -18,6 +18,7 @@ from porthos.kernels.compile import kernel, stage
 from porthos.kernels.elimination import Factors, add_block, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.newton import (
+    ACCEPTED,
     CONVERGED,
     FEEDBACK,
     LARGEST_CAYLEY,
@@ -169,7 +170,7 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
         if damping == 1.0 and finished(size, previous, newton.tolerance, True):
             return turned(mech, ws.ua), iteration
         previous = size
-    return STALLED, newton.iterations
+    return (turned(mech, ws.ua) if previous < ACCEPTED else STALLED), newton.iterations
 
 
 @stage

@@ -1,6 +1,7 @@
 """Consistent initial values: g(q) = 0, G v = 0, and the multipliers that go with them.
 
-Projection is mass-weighted: min (q - q*)^T M (q - q*)/2 subject to g = 0, the same for v.
+Projection is mass-weighted: v is the nearest velocity in the metric of M; q is reached by nearest steps, which is the
+nearest configuration up to the square of the gap.
 """
 
 from __future__ import annotations
