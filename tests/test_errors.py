@@ -548,7 +548,9 @@ def test_step_in_which_a_body_turns_too_far():
     assert "127 degrees" in run.message
 
 
-@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["midpoint", "ggl"])
+@pytest.mark.parametrize(
+    "scheme", [ph.Midpoint(max_iterations=20), ph.MidpointGGL(max_iterations=20)], ids=["midpoint", "ggl"]
+)
 def test_newton_fails_in_a_mechanism(scheme):
     """A double pendulum that a growing force whirls around with a step far too large for it."""
     model = ph.Model("whirl", gravity=(0, 0, -9.81))
