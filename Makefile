@@ -23,9 +23,11 @@ lint: .venv/.ready
 	$(BIN)/mypy
 
 docs: .venv/.ready
-	$(BIN)/python docs/make_figures.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python docs/make_docs.py
 
 bench: .venv/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:

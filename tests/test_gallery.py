@@ -297,5 +297,5 @@ def test_demo_writes_figures_and_a_page(tmp_path, monkeypatch, capsys):
     images = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
     assert len(images) == len(pictures)
     assert all(base64.b64decode(image).startswith(b"\x89PNG") for image in images)
-    assert "http" not in page  # nothing from elsewhere
+    assert "://" not in page  # nothing from elsewhere
     assert "0.76643568 J at the start" in page

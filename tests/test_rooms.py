@@ -191,7 +191,7 @@ def test_import_leaves_heavy_packages_alone():
 def test_describing_a_model_needs_no_compiler():
     """`import porthos` itself loads numba; so the room is entered here without passing through porthos/__init__.py."""
     code = f"""
-import importlib, sys, types
+import sys, types
 package = types.ModuleType("porthos")
 package.__path__ = [{str(PACKAGE)!r}]
 sys.modules["porthos"] = package

@@ -156,7 +156,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     assert data.joint_torque.attrs["units"] == "N m"
     assert data.attrs["porthos_version"] == ph.__version__
     assert data.attrs["created_by"] == f"Porthos {ph.__version__}"
-    assert data.attrs["scheme"] == "Midpoint(tolerance=0.0, max_iterations=25)"
+    assert data.attrs["scheme"] == "Midpoint(tolerance=0.0, max_iterations=50)"
     assert (data.attrs["status"], data.attrs["message"]) == ("OK", ph.Status.OK.value)
     model = json.loads(data.attrs["model"])
     assert model["name"] == "Kurbel mit Öse"

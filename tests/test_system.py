@@ -262,3 +262,38 @@ def test_absurd_sizes_do_not_matter():
         path = ph.simulate(model, ph.Midpoint(), 0.01, 1.0)["bob"].position / length
         reference = path if reference is None else reference
         assert np.abs(path - reference).max() < 1e-11
+
+
+def test_a_rod_that_a_joint_keeps_from_spinning():
+    """A rod welded to a box: the joint carries no torque about the rod, and the box spins as if it were alone."""
+    model = ph.Model("welded rod")
+    model.body("box", ph.Box(1, (0.4, 0.1, 0.2)))
+    model.body("rod", ph.Rod(1, 1, axis="x"), position=(0.7, 0, 0))
+    model.fixed("J", "box", "rod", at=(0.2, 0, 0))
+    model.load("twist", "box", torque=(0.01, 0, 0))
+    run = ph.simulate(model, ph.Midpoint(), 0.01, 0.5)
+    assert np.abs(run.joint("J").torque[:, 0]).max() < 1e-10
+    spin = run["box"].angular_velocity[-1, 0]
+    assert spin == pytest.approx(0.01 * 0.5 / np.asarray(model.bodies[0].inertia.tensor)[0, 0], rel=1e-9)
+    assert run["rod"].angular_velocity[-1, 0] == pytest.approx(spin, rel=1e-9)
+
+
+def test_velocity_projection_with_a_rod_is_the_limit_of_a_thin_box():
+    def projected(shape: ph.Inertia) -> np.ndarray:
+        model = ph.Model("slide")
+        model.body("a", ph.Box(1, (0.4, 0.1, 0.2)), angular_velocity=(0, 0.3, 0))
+        model.body("b", shape, position=(1, 0, 0), velocity=(0, 0.3, 0), angular_velocity=(1, 0.2, 0.5))
+        model.prismatic("J", "a", "b", at=(0.2, 0, 0), axis=(1, 0, 0))
+        system = model.assemble()
+        return system.initial_arrays()[1]
+
+    rod, box = projected(ph.Rod(1, 1, axis="x")), projected(ph.Box(1, (1, 1e-6, 1e-6)))
+    assert rod == pytest.approx(box, abs=1e-9)
+
+
+def test_large_steps_converge_to_round_off():
+    model = pendulum(ph.Box(1, (0.1, 0.2, 0.3)), 0.5)
+    model.load("turn", "bob", torque=lambda t: (0, t, 0.3 * t))
+    for scheme, step in ((ph.Midpoint(), 0.2), (ph.MidpointGGL(), 0.5)):
+        run = ph.simulate(model, scheme, step, 1.0)
+        assert np.abs(run.power_balance).max() < 1e-13 * run.kinetic_energy.max()

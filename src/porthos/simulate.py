@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -47,7 +48,7 @@ def simulate(
         log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     signals = Inputs(system, inputs, steps)
     with progress_bar(system.name, steps, progress) as report:
-        raw = march(system, scheme, float(step), steps, every, signals, report)
+        raw = march(system, scheme, float(step), steps, int(every), signals, report)
     run = Trajectory(system, raw, scheme=repr(scheme))
     if raw.status is not Status.OK and on_failure == "raise":
         raise SimulationError(
@@ -61,17 +62,16 @@ def simulate(
 
 def count_steps(step: float, end: float, every: int) -> int:
     """The number of steps from 0 to end, or an error that says which numbers would fit."""
-    if not (np.isfinite(step) and step > 0.0):
-        raise PorthosError(f"simulate: step must be a positive number of seconds, found {step!r}.")
-    if not (np.isfinite(end) and end > 0.0):
-        raise PorthosError(f"simulate: end must be a positive time, found {end!r}.")
+    for name, value in (("step", step), ("end", end)):
+        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+            raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
     steps = round(end / step)
-    if steps < 1 or abs(end / step - steps) > WHOLE * steps:
+    if steps < 1 or abs(end / step - steps) > WHOLE:
         below = max(1, int(end / step))
         raise PorthosError(
             f"simulate: end = {end!r} is not a whole number of steps of {step!r}. "
             f"Try step = {end / below!r} or end = {below * step!r}."
         )
-    if not (isinstance(every, int) and every >= 1) or steps % every:
+    if not (isinstance(every, Integral) and every >= 1) or steps % every:
         raise PorthosError(f"simulate: every must be a whole number that divides the {steps} steps, found {every!r}.")
     return steps

@@ -40,7 +40,7 @@ class Inputs:
             else:
                 for n in range(count):
                     t = (first + n + 0.5) * h
-                    result[n, k] = terminal.basis @ _checked(source(t), terminal, t)
+                    result[n, k] = terminal.basis @ _called(terminal, t, source, t)
         return result
 
     def at(self, t: float, row: int, q: Array, v: Array) -> Array:
@@ -52,10 +52,10 @@ class Inputs:
             elif kind == "table":
                 u = source[min(row, len(source) - 1)]
             elif kind == "time":
-                u = _checked(source(t), terminal, t)
+                u = _called(terminal, t, source, t)
             else:
                 y = terminal.basis.T @ twist_at(self.system, k, q, v)
-                u = _checked(source(t, y if y.size > 1 else float(y[0])), terminal, t)
+                u = _called(terminal, t, source, t, y if y.size > 1 else float(y[0]))
             result[k] = terminal.basis @ u
         return result
 
@@ -76,7 +76,10 @@ def _signal(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
         return "constant", np.zeros(size)
     if callable(given):
         return ("controller" if _arguments(given) >= 2 else "time"), given
-    values = np.asarray(given, dtype=np.float64)
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"port '{terminal.name}': expected numbers or a function, found {given!r}.") from error
     if not np.all(np.isfinite(values)):
         raise InputError(f"port '{terminal.name}': its input holds numbers that are not finite.")
     if values.shape == (size,) or (size == 1 and values.shape == ()):
@@ -99,15 +102,15 @@ def _arguments(function: Any) -> int:
     return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in parameters)
 
 
-def _checked(value: Any, terminal: Terminal, t: float) -> Array:
-    """The value of a user's function as a vector, or an InputError with name and time."""
-    size = terminal.basis.shape[1]
+def _called(terminal: Terminal, t: float, function: Any, *arguments: Any) -> Array:
+    """The value of a user's function as a vector, or an InputError with name and time, whatever went wrong in it."""
+    size, where = terminal.basis.shape[1], f"'{terminal.name}' at t = {t:.6g}"
     try:
-        u = np.asarray(value, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"'{terminal.name}' at t = {t:.6g}: expected {size} numbers, found {value!r}.") from error
+        u = np.asarray(function(*arguments), dtype=np.float64).reshape(-1)
+    except Exception as error:  # a user's function may raise anything; the run so far must survive it
+        raise InputError(f"{where}: its function failed with {type(error).__name__}: {error}") from error
     if u.size != size:
-        raise InputError(f"'{terminal.name}' at t = {t:.6g}: expected {size} numbers, found {u.size}: {value!r}.")
+        raise InputError(f"{where}: expected {size} number(s) from its function, found {u.size}: {u.tolist()}.")
     if not np.all(np.isfinite(u)):
-        raise InputError(f"'{terminal.name}' at t = {t:.6g}: its function returned {u.tolist()}.")
+        raise InputError(f"{where}: its function returned {u.tolist()}; expected finite numbers.")
     return u

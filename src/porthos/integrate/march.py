@@ -55,14 +55,18 @@ def march(
     q, v = system.initial_arrays()
     q_start, v_start = q[:-1].copy(), v[:-1].copy()
     done, status, message = 0, Status.OK, Status.OK.value
+    single = inputs.feedback
     try:
         memory = scheme.start(system, h, q, v, inputs.at(0.0, 0, q, v))
         while done < steps and status is Status.OK:
-            count = 1 if inputs.feedback else min(_chunk(every), steps - done)
-            if inputs.feedback:
-                wrench = inputs.at((done + 0.5) * h, done, q, v)[None]
-            else:
-                wrench = inputs.wrenches(done, count, h)
+            count = 1 if single else min(_chunk(every), steps - done)
+            try:
+                wrench = inputs.at((done + 0.5) * h, done, q, v)[None] if single else inputs.wrenches(done, count, h)
+            except InputError:
+                if single:
+                    raise
+                single = True  # one of the steps ahead has a bad input: make the good ones before it one by one
+                continue
             part = _part(record, slice(done // every, (done + count - 1) // every + 1))
             # a single step is the last one of its interval only now and then
             stride = every if count > 1 or (done + 1) % every else 1
@@ -107,8 +111,9 @@ def _collect(
 ) -> March:
     """Put the initial state in front and cut the record to what was computed; `last` is the last good state."""
     kept, rest = divmod(done, every)
-    if rest:
+    if rest:  # the state before a failure; multipliers and outputs belong to whole intervals
         record.q[kept], record.v[kept] = last
+        record.lam[kept] = record.y[kept] = np.nan
     nodes = np.array([*range(0, kept * every + 1, every), *([done] if rest else [])])
     count = nodes.size - 1
 

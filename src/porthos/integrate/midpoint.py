@@ -39,7 +39,7 @@ class _ReducedScheme(Scheme):
     """
 
     tolerance: float = 0.0
-    max_iterations: int = 25
+    max_iterations: int = 50
     compiled: ClassVar[Callable[..., tuple[int, int]]]
 
     def __post_init__(self) -> None:

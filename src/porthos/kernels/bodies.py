@@ -11,7 +11,7 @@ from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 
 
-@kernel
+@entry
 def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
     """Midpoint and end configurations from the half increments ua (N, 6) = (u, a) of all bodies."""
     for b in range(mech.mass.size):

@@ -14,7 +14,8 @@ CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR = 0, 1, 2, 3
 
 PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from it is round-off
 ROUND_OFF = 1e-15
-NOISE = 1e-9  # updates below this that stop shrinking have reached the round-off floor
+NOISE = 1e-11  # updates below this that stop shrinking have reached the round-off floor
+ACCEPTED = 1e-9  # so have updates that stay below this up to the last iteration
 SMALLEST_MOTION = 1e-7  # motion of one step below which updates are measured against this instead
 KEEP_MATRIX = 1e-2  # updates that shrink at least by this factor do not need a new matrix
 LARGEST_TURN = 0.5  # rad, limit of one Newton update
@@ -76,7 +77,7 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool) ->
     coming = size * ratio * ratio if quadratic else size * ratio
     if ratio < 1.0 and coming < max(ROUND_OFF, 0.1 * tolerance):
         return True
-    return size < NOISE and ratio > 0.25
+    return size < NOISE and ratio > 0.5
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Solves with the matrix [P^T M P, (G P)^T; G P, 0] at one configuration: accelerations, reactions, projections.
+"""Solves with the matrix [P^T M P, (G P)^T; G P, 0] at one configuration: for accelerations, reactions, projections.
 
 The acceleration of a body is v_i' = omega' x d_i - sum_j (v_i . v_j) d^j: the second part keeps the rigidity rows.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.kernels.bodies import add_spin, inertia_about_axes, move
+from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
 from porthos.kernels.elimination import Factors, add_block, factorise, substitute
 from porthos.kernels.forces import lever
@@ -16,7 +16,7 @@ from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.notation import Array
 
-REFINEMENTS = 2  # solves that undo the spin stiffness of rods without thickness
+REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
 
 
 @kernel
@@ -87,57 +87,12 @@ def constraint_rates(mech: Mechanism, rows: RowVectors, rates: RowVectors, out: 
 
 
 @entry
-def project_position(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors,
-                     tolerance: float, iterations: int) -> tuple[int, float]:  # fmt: skip
-    """Move q (in place) onto g = 0 by mass-weighted Gauss-Newton steps; returns (iterations, last |g|)."""
-    bodies = mech.mass.size
-    g = np.empty(mech.c.size)
-    rhs = np.zeros(layout.pattern.start[-1] + 6)
-    mid, end, ua = q.copy(), q.copy(), np.zeros((bodies, 6))
-    size = np.inf
-    for n in range(iterations + 1):
-        evaluate_rows(mech, q, 1.0, rows)
-        constraint_values(mech, rows, g)
-        last, size = size, np.abs(g).max() if g.size else 0.0
-        if size <= tolerance or n == iterations or (size < 1e3 * tolerance and size > 0.5 * last):
-            return n, size
-        if factorise_nodal(mech, layout, q, rows, factors) < 0:
-            return n, size
-        rhs[:] = 0.0
-        for r in range(g.size):
-            rhs[layout.pattern.start[bodies] + r] = -g[r]
-        x = solve_nodal(mech, layout, q, factors, rhs)
-        for b in range(bodies):
-            for k in range(layout.pattern.size[b]):
-                ua[b, k] = 0.5 * x[layout.pattern.start[b] + k]
-        move(mech, q, ua, mid, end)
-        q[:] = end
-    return iterations, size
-
-
-@entry
-def project_velocity(mech: Mechanism, layout: Layout, q: Array, twist: Array, rows: RowVectors,
-                     factors: Factors) -> Array:  # fmt: skip
-    """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G P twist = 0."""
-    bodies = mech.mass.size
-    factorise_nodal(mech, layout, q, rows, factors)
-    rhs = np.zeros(layout.pattern.start[-1] + 6)
-    row = np.empty(6)
-    result = twist.copy()
-    for _ in range(2):  # the second pass removes the round-off of the first
-        rhs[:] = 0.0
-        for r in range(mech.c.size):
-            for s in range(2):
-                b = mech.row_body[r, s]
-                if b < bodies:
-                    reduced_row(mech, rows, r, s, row)
-                    for k in range(layout.pattern.size[b]):
-                        rhs[layout.pattern.start[bodies] + r] -= row[k] * result[b, k]
-        substitute(layout.pattern, factors.data, rhs)
-        for b in range(bodies):
-            for k in range(layout.pattern.size[b]):
-                result[b, k] += rhs[layout.pattern.start[b] + k]
-    return result
+def solve_at(
+    mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors
+) -> tuple[int, Array]:
+    """Assemble the matrix at q and solve with rhs (right_side); returns what `factorise` returns, and the solution."""
+    ended = factorise_nodal(mech, layout, q, rows, factors)
+    return ended, solve_nodal(mech, layout, q, factors, rhs)
 
 
 @kernel

@@ -18,6 +18,7 @@ from porthos.kernels.compile import entry, kernel, stage
 from porthos.kernels.elimination import add_block, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.newton import (
+    ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
     PIVOT_FLOOR,
@@ -364,7 +365,7 @@ def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrenc
         if damping == 1.0 and finished(size, previous, newton.tolerance, False):
             return turned(mech, ws.ua), iteration
         previous = size
-    return STALLED, newton.iterations
+    return (turned(mech, ws.ua) if previous < ACCEPTED else STALLED), newton.iterations
 
 
 @stage

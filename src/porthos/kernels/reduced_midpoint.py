@@ -17,7 +17,9 @@ from porthos.kernels.bodies import move, update_increment
 from porthos.kernels.compile import kernel, stage
 from porthos.kernels.elimination import Factors, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
+from porthos.kernels.joints import add_turning, evaluate_arms, joint_rows
 from porthos.kernels.newton import (
+    ACCEPTED,
     CONVERGED,
     FEEDBACK,
     KEEP_MATRIX,
@@ -36,7 +38,6 @@ from porthos.kernels.newton import (
     remember,
     update_size,
 )  # fmt: skip
-from porthos.kernels.joints import add_turning, evaluate_arms, joint_rows
 from porthos.kernels.rows import cross, dot, evaluate_rows
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.notation import Array
@@ -139,7 +140,7 @@ def solve(
         ratio = size / previous if previous > 0.0 else size
         slopes = damping < 1.0 or ratio > KEEP_MATRIX
         previous = size
-    return STALLED, newton.iterations
+    return (turned(mech, ws.ua) if previous < ACCEPTED else STALLED), newton.iterations
 
 
 @stage

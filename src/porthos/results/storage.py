@@ -271,10 +271,10 @@ def _look(path: Path) -> None:
     except OSError as error:
         raise ResultError(f"'{path}': cannot be read: {error.strerror}. Check its permissions.") from error
     if start != SIGNATURE:
-        found = "a NetCDF file of the classic format" if start.startswith(CLASSIC) else "no NetCDF file"
+        other = "a NetCDF file of the classic format" if start.startswith(CLASSIC) else "no NetCDF file"
+        found = other if start else "an empty file"
         raise ResultError(
-            f"'{path}': expected a NetCDF4 file written by Trajectory.save, found {found if start else 'an empty file'}."
-            " Check the name of the file."
+            f"'{path}': expected a NetCDF4 file written by Trajectory.save, found {found}. Check the name of the file."
         )
 
 

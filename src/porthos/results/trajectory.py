@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -271,3 +272,9 @@ class Trajectory:
         from porthos.show.figures import plot
 
         return plot(self, *quantities, **options)
+
+    def report(self, path: str | Path, figures: Mapping[str, Figure] | None = None) -> Path:
+        """Write an HTML page with the summary and figures (default: an overview) that needs no other file."""
+        from porthos.show.report import report
+
+        return report(self, Path(path), figures or {"Overview": self.plot()})

@@ -5,7 +5,6 @@ Bodies given by numbers only (`Inertia`) and point masses are drawn as a marker 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.proj3d import proj_transform  # type: ignore[import-untyped]
+from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
 from porthos.notation import Array, IntArray
@@ -26,6 +26,7 @@ SIZE = (6.4, 5.0)  # of a figure, in inches; its height shrinks for a long and f
 ROOM = (-1.0, -1.0, 3.0, 3.0)  # the axes are larger than the figure, so that they clip nothing of a zoomed scene
 HEADER = 0.6  # inches above the scene, for title and legend
 MOST_NAMES = 8  # a legend of more bodies says nothing
+PLANE = 0.06  # a scene thinner than this fraction of its length counts as plane
 SIDES = 36  # corners of a circle
 FAINTEST = 0.3  # opacity of the first snapshot; the last one is opaque
 
@@ -39,7 +40,7 @@ class Drawing:
     marked: bool = False
 
 
-def motion(run: Trajectory, times: Sequence[float], ax: Axes3D | None = None, paths: bool = True) -> Figure:
+def motion(run: Trajectory, times: ArrayLike, ax: Axes3D | None = None, paths: bool = True) -> Figure:
     """The mechanism at some times in one 3D picture, the later the more opaque; `paths` adds those of the bodies."""
     own = ax is None
     if ax is None:
@@ -82,7 +83,7 @@ def _caption(figure: Figure, ax: Axes3D, title: str, own: bool) -> None:
         figure.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, top), ncols=len(handles), **options)
 
 
-def _frames(run: Trajectory, times: Sequence[float]) -> IntArray:
+def _frames(run: Trajectory, times: ArrayLike) -> IntArray:
     """The recorded states nearest to the times asked for."""
     wanted = np.asarray(times, dtype=np.float64).ravel()
     slack = 1e-9 * max(1.0, float(run.t[-1]))
@@ -223,6 +224,9 @@ def _frame(ax: Axes3D, points: Array) -> None:
         axis.set_tick_params(labelsize=8, colors=INK, pad=1)
         axis.set_label_text(f"${name}$ [m]", fontsize=10, color=INK)
         ax.locator_params(axis=name, nbins=max(1, round(6 * share)))
+    for axis, centre, width in zip((ax.xaxis, ax.yaxis, ax.zaxis), middle, high - low, strict=True):
+        if width < PLANE * span.max():  # room for one number only
+            axis.set_ticks([centre], [f"{centre:.3g}"])
 
 
 def _fill(figure: Figure, ax: Axes3D) -> None:

@@ -28,7 +28,8 @@ dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr));
 dl div { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 0.8rem 1rem; }
 dt { color: var(--quiet); font-size: 0.82rem; }
 dd { margin: 0.15rem 0 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr)); gap: 1rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr)); gap: 1rem;
+           grid-auto-flow: dense; align-items: center; }
 figure { margin: 0; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; }
 figure.wide { grid-column: 1 / -1; }
 figure img { display: block; width: 100%; height: auto; max-height: 40rem; object-fit: contain; }

@@ -20,6 +20,7 @@ from porthos.system.mechanical import MechanicalSystem, Terminal
 from porthos.system.pattern import GROUND, elimination_order, layout, row_kinds
 
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
+SPIN_STIFFNESS = 1e-4  # of the largest moment: what stands for it in the matrix; errors shrink by this in an iteration
 
 
 class _Placement:
@@ -133,9 +134,9 @@ def _tables(model: Model, placement: _Placement, rows: _Rows, counts: list[int])
     return Mechanism(
         mass=np.array([body.mass for body in model.bodies]),
         euler=np.where(euler > SPIN_FLOOR * largest, euler, 0.0),
-        spin=np.where((moments <= SPIN_FLOOR * largest) & (largest > 0.0), largest, 0.0),
+        spin=np.where((moments <= SPIN_FLOOR * largest) & (largest > 0.0), SPIN_STIFFNESS * largest, 0.0),
         rigid=np.array([isinstance(body, RigidBody) for body in model.bodies], dtype=np.int64),
-        gravity=model.gravity,
+        gravity=model.gravity.copy(),
         row_body=np.repeat(sides, counts, axis=0),
         cu=np.array(rows.cu).reshape(-1, 2, 4),
         cw=np.array(rows.cw).reshape(-1, 2, 4),
@@ -173,9 +174,17 @@ def _source(load: Load) -> Any:
         return lambda t: constant
 
     def u(t: float) -> Array:
-        return np.concatenate([np.asarray(p(t) if callable(p) else p, dtype=np.float64) for p in parts])
+        return np.concatenate([_three(p(t)) if callable(p) else p for p in parts])
 
     return u
+
+
+def _three(value: Any) -> Array:
+    """What a function of time gave as a vector, or a ValueError; the march adds the name of the load and the time."""
+    a = np.asarray(value, dtype=np.float64)
+    if a.shape != (3,):
+        raise ValueError(f"expected 3 numbers, found {value!r}")
+    return a
 
 
 def layouts(mech: Mechanism) -> tuple[Layout, Layout]:

@@ -1,6 +1,7 @@
 """Consistent initial values: g(q) = 0, G v = 0, and the multipliers that go with them.
 
-Projection is mass-weighted: min (q - q*)^T M (q - q*)/2 subject to g = 0, the same for v.
+Projection is mass-weighted: v is the nearest velocity in the metric of M; q is reached by nearest steps, which is the
+nearest configuration up to the square of the gap.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import numpy as np
 
 from porthos.errors import InconsistentStateError, ModelError
 from porthos.kernels import nodal
-from porthos.kernels.elimination import factors
+from porthos.kernels.bodies import move
+from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.reduced_ggl import rigid_velocity
 from porthos.kernels.rows import evaluate_rows
 from porthos.kernels.tables import RowVectors
@@ -37,30 +39,77 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
     gaps = _violations(system, q, twist)
     if initial == "refuse":
         _refuse(system, gaps)
-    rows, memory = row_vectors(system.mech.c.size), factors(system.layout.pattern)
     if gaps[0].max(initial=0.0) > 0.0:
-        limit = 1e-15 * max(1.0, system.length**2)
-        _, left = nodal.project_position(system.mech, system.layout, q, rows, memory, limit, ITERATIONS)
-        if not left <= REFUSED * max(1.0, system.length**2):
-            _refuse(system, _violations(system, q, twist), "The projection onto the joints did not converge: ")
-    twist = nodal.project_velocity(system.mech, system.layout, q, twist, rows, memory)
+        q = _project_position(system, q)
+        gaps = _violations(system, q, twist)
+        if not gaps[0].max() <= REFUSED * max(1.0, system.length**2):
+            _refuse(system, gaps, "The projection onto the joints did not converge: ")
+    twist = _project_velocity(system, q, twist)
     v = np.zeros_like(q)
     rigid_velocity(system.mech, q, twist, v)
     system._q0, system._v0 = q, v
     system.adjustments = _report(system, given_q, given_twist, q, twist)
 
 
-def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
-    """|g| and |G v| of every joint row."""
+def _project_position(system: MechanicalSystem, q: Array) -> Array:
+    """q moved onto g = 0 by Gauss-Newton steps in the mass metric, down to round-off."""
+    limit, size = 1e-15 * max(1.0, system.length**2), np.inf
+    bodies, start, sizes = len(system.body_names), system.layout.pattern.start, system.layout.pattern.size
+    for _ in range(ITERATIONS):
+        rows, last = row_vectors(system.mech.c.size), size
+        g = np.zeros(system.mech.c.size)
+        evaluate_rows(system.mech, q, 1.0, rows)
+        nodal.constraint_values(system.mech, rows, g)
+        size = float(np.abs(g).max())
+        if size <= limit or (size < 1e3 * limit and size > 0.5 * last) or not np.isfinite(size):
+            break
+        rhs = right_side(system.layout.pattern)
+        rhs[start[bodies] : start[-1]] = -g
+        x = _solve(system, q, rhs)
+        increment, mid, end = np.zeros((bodies, 6)), q.copy(), q.copy()
+        for b in range(bodies):
+            increment[b, : sizes[b]] = 0.5 * x[start[b] : start[b] + sizes[b]]
+        move(system.mech, q, increment, mid, end)
+        q = end
+    return q
+
+
+def _project_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
+    """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = 0."""
+    bodies, start, sizes = len(system.body_names), system.layout.pattern.start, system.layout.pattern.size
+    result = twist.copy()
+    for _ in range(2):  # the second pass removes the round-off of the first
+        rhs = right_side(system.layout.pattern)
+        rhs[start[bodies] : start[-1]] = -_rates(system, q, result)
+        x = _solve(system, q, rhs)
+        for b in range(bodies):
+            result[b, : sizes[b]] += x[start[b] : start[b] + sizes[b]]
+    return result
+
+
+def _solve(system: MechanicalSystem, q: Array, rhs: Array) -> Array:
+    rows, memory = row_vectors(system.mech.c.size), factors(system.layout.pattern)
+    return nodal.solve_at(system.mech, system.layout, q, rhs, rows, memory)[1]
+
+
+def _rates(system: MechanicalSystem, q: Array, twist: Array) -> Array:
+    """G v (R,) of every joint row for rigid velocities."""
     v = np.zeros_like(q)
     rigid_velocity(system.mech, q, twist, v)
     count = system.mech.c.size
-    rows, rates, g, gv = row_vectors(count), row_vectors(count), np.zeros(count), np.zeros(count)
+    rows, rates, result = row_vectors(count), row_vectors(count), np.zeros(count)
     evaluate_rows(system.mech, q, 1.0, rows)
     evaluate_rows(system.mech, v, 0.0, rates)
+    nodal.constraint_rates(system.mech, rows, rates, result)
+    return result
+
+
+def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
+    """|g| and |G v| of every joint row."""
+    rows, g = row_vectors(system.mech.c.size), np.zeros(system.mech.c.size)
+    evaluate_rows(system.mech, q, 1.0, rows)
     nodal.constraint_values(system.mech, rows, g)
-    nodal.constraint_rates(system.mech, rows, rates, gv)
-    return np.abs(g), np.abs(gv)
+    return np.abs(g), np.abs(_rates(system, q, twist))
 
 
 def _refuse(system: MechanicalSystem, gaps: tuple[Array, Array], intro: str = "") -> None:

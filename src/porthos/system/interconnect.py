@@ -99,12 +99,11 @@ class Interconnection(PHDAE):
     def B(self, x: Array) -> sparse.csr_array:
         """Columns of the ports that stay open."""
         xa, xb, _ = self.split(x)
-        columns_a = np.concatenate([np.arange(s.start, s.stop) for s in self._outer_a.values()] or [[]]).astype(int)
-        columns_b = np.concatenate([np.arange(s.start, s.stop) for s in self._outer_b.values()] or [[]]).astype(int)
-        Ba, Bb = self.a.B(xa).toarray()[:, columns_a], self.b.B(xb).toarray()[:, columns_b]
-        full = np.zeros((self.dimension, columns_a.size + columns_b.size))
-        full[: self.a.dimension, : columns_a.size] = Ba
-        full[self.a.dimension : self.a.dimension + self.b.dimension, columns_a.size :] = Bb
+        columns_a = [k for s in self._outer_a.values() for k in range(s.start, s.stop)]
+        columns_b = [k for s in self._outer_b.values() for k in range(s.start, s.stop)]
+        full = np.zeros((self.dimension, len(columns_a) + len(columns_b)))
+        full[: self.a.dimension, : len(columns_a)] = self.a.B(xa).toarray()[:, columns_a]
+        full[self.a.dimension : self.dimension - self.rows, len(columns_a) :] = self.b.B(xb).toarray()[:, columns_b]
         return sparse.csr_array(full)
 
     def _diagonal(self, A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
@@ -165,26 +164,25 @@ class KinematicPair:
     def __call__(self, xa: Array, xb: Array) -> tuple[Array, Array]:
         """T_A and T_B (6, rows) at two states."""
         qa, qb = xa[:12].reshape(4, 3), xb[:12].reshape(4, 3)
-        forces, torques = [], []
+        rows: list[tuple[Array, Array]] = []  # force at the coincident point, torque
         zero = np.zeros(3)
         at = zero
         for row in self.joint.rows:
             match row:
                 case j.Coincide(_, point_b):
                     at = self._point(1, point_b, qb)
-                    forces += list(np.eye(3))
+                    rows += [(e, zero) for e in np.eye(3)]
                 case j.InPlane(normal, _, point_b):
                     at = self._point(1, point_b, qb)
-                    forces.append(self._fixed(0, normal, qa))
+                    rows.append((self._fixed(0, normal, qa), zero))
                 case j.Distance(point_a, point_b, _):
                     at = self._point(1, point_b, qb)
-                    forces.append(at - self._point(0, point_a, qa))
+                    rows.append((at - self._point(0, point_a, qa), zero))
                 case j.Angle(vector_a, vector_b):
-                    forces.append(zero)
                     axis = np.cross(self._fixed(0, vector_a, qa), self._fixed(1, vector_b, qb))
-                    torques += [zero] * (len(forces) - 1 - len(torques)) + [-axis]
-        torques += [zero] * (len(forces) - len(torques))
-        F, tau = np.array(forces).T, np.array(torques).T
-        wrench_a = np.vstack([F, np.cross(at - qa[0], F, axisb=0, axisc=0) + tau])
-        wrench_b = np.vstack([F, np.cross(at - qb[0], F, axisb=0, axisc=0) + tau])
-        return wrench_a, wrench_b
+                    rows.append((zero, -axis))
+        F, tau = (np.array(part) for part in zip(*rows, strict=True))
+        return (
+            np.hstack([F, np.cross(at - qa[0], F) + tau]).T,
+            np.hstack([F, np.cross(at - qb[0], F) + tau]).T,
+        )

@@ -1,0 +1,144 @@
+"""Small problems whose numbers are known, so that kernels can be tested as plain Python too.
+
+`make test` runs this file a second time with NUMBA_DISABLE_JIT=1: then there are real tracebacks, checks of array
+bounds and coverage, and a compiled kernel that went stale would show by numbers that differ.
+"""
+
+import os
+
+import numpy as np
+import pytest
+
+import porthos as ph
+from porthos.integrate.full_midpoint import full_midpoint_step
+from porthos.kernels.march import march_ggl, march_midpoint
+
+SCHEMES = [ph.Midpoint(), ph.MidpointGGL()]
+IDS = ["midpoint", "ggl"]
+STEPS, STEP = 20, 0.01
+
+
+def test_kernels_are_compiled_or_not_as_asked():
+    disabled = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+    for march in (march_midpoint, march_ggl):
+        assert hasattr(march, "py_func") is not disabled
+
+
+def chain():
+    """A hinge, a ball joint, a link to a point mass; a load beside the centre of mass, a printed torque and a port."""
+    model = ph.Model("chain", gravity=(0.0, 0.0, -9.81))
+    spin = np.array([0.0, 2.0, 0.0])
+    crank = model.body(
+        "crank", ph.Box(1.5, (0.4, 0.1, 0.2)), (0.2, 0, 0), velocity=np.cross(spin, (0.2, 0, 0)), angular_velocity=spin
+    )
+    speed = np.cross(spin, (0.4, 0, 0))
+    turn = np.array([1.0, -1.0, 0.5])
+    arm = model.body(
+        "arm", ph.Cylinder(0.8, 0.05, 0.6), (0.4, 0.3, 0), rotation=((1, 0, 0), -np.pi / 2),
+        velocity=speed + np.cross(turn, (0, 0.3, 0)), angular_velocity=turn,
+    )  # fmt: skip
+    tip = speed + np.cross(turn, (0, 0.6, 0))
+    bead = model.point_mass("bead", 0.3, position=(0.4, 0.6, -0.5), velocity=tip)
+    model.revolute("hinge", model.ground, crank, at=(0, 0, 0), axis=(0, 1, 0))
+    model.spherical("ball", crank, arm, at=(0.4, 0, 0))
+    model.distance("link", arm, bead, point_a=(0.4, 0.6, 0), point_b=(0.4, 0.6, -0.5))
+    model.load("push", arm, force=lambda t: (np.cos(9 * t), 2.0, 0.0), torque=(0.0, 0.1, 0.2), at=(0.45, 0.5, 0.0))
+    model.load("turn", crank, torque=(0.3, 0.5, 0.0), torque_map="printed")
+    model.port("wind", bead, kind="force")
+    return model
+
+
+@pytest.fixture(scope="module", params=SCHEMES, ids=IDS)
+def run(request):
+    inputs = {"wind": lambda t: (0.5, np.sin(5 * t), 0.2)}
+    return ph.simulate(chain(), request.param, STEP, STEPS * STEP, inputs=inputs)
+
+
+def test_consistent_start():
+    assert chain().assemble(initial="refuse").adjustments == ()
+
+
+def test_energy_and_constraints_are_exact(run):
+    assert run.t.size == STEPS + 1
+    assert np.abs(run.power_balance).max() < 1e-13
+    work = sum(run.port(name).work for name in ("push", "turn", "wind"))
+    assert np.abs(run.energy - run.energy[0] - work).max() < 1e-12
+    assert np.abs(work).max() > 0.1  # the loads did something
+    assert run.position_error.max() < 1e-13
+    if "GGL" in run.scheme:
+        assert run.velocity_error.max() < 1e-12
+
+
+def test_reduced_step_is_the_step_of_the_paper(run):
+    """The compiled schemes against the midpoint rule on the full pH-DAE, (24) or (61), written with NumPy."""
+    system = run.system
+    form = system.ggl if "GGL" in run.scheme else system
+    x = np.zeros(form.dimension)
+    x[: system.dimension] = system.initial_state()
+    for n in range(2):
+        t = (n + 0.5) * STEP
+        u = [np.cos(9 * t), 2.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.5, 0.0, 0.5, np.sin(5 * t), 0.2]
+        x = full_midpoint_step(form, STEP, x, np.array(u))
+        assert np.abs(run.q[n + 1] - x[: system.n]).max() < 1e-14
+        assert np.abs(run.v[n + 1] - x[system.n : 2 * system.n]).max() < 1e-13
+        joints = x[2 * system.n + 6 * system.rigid.size : system.dimension]
+        assert np.abs(run.raw.multipliers[n + 1] - joints).max() < 1e-12
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=IDS)
+def test_free_body_keeps_energy_and_momentum(scheme):
+    model = ph.Model("free")
+    model.body("top", ph.Box(1, (0.1, 0.2, 0.3)), velocity=(1, 2, 3), angular_velocity=(1, 8, 0.5))
+    run = ph.simulate(model, scheme, STEP, STEPS * STEP)
+    inertia = np.array([0.13, 0.10, 0.05]) / 12
+    assert np.abs(run.angular_momentum - inertia * (1, 8, 0.5)).max() < 1e-15
+    assert np.abs(run.linear_momentum - (1, 2, 3)).max() < 1e-14
+    assert np.abs(run.energy - (inertia @ (1, 64, 0.25) + 14) / 2).max() < 1e-13
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=IDS)
+def test_falling_point_mass_is_exact(scheme):
+    """The midpoint rule solves x'' = g exactly at the nodes."""
+    model = ph.Model("fall", gravity=(0, 0, -9.81))
+    model.point_mass("stone", 2.0, position=(1, 0, 0), velocity=(0, 3, 4))
+    run = ph.simulate(model, scheme, 0.1, 1.0)
+    t = run.t[:, None]
+    exact = np.array([1, 0, 0]) + t * [0, 3, 4] + t**2 / 2 * [0, 0, -9.81]
+    assert np.abs(run["stone"].position - exact).max() < 1e-14
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=IDS)
+def test_pendulum_in_its_angle(scheme):
+    """A hinged box against its equation in one angle, phi'' = k cos(phi), k = m g l/J, as a Taylor series.
+
+    The error of a symmetric scheme is even in the step: two steps extrapolate to fourth order.
+    """
+    k, t = 9.81 * 0.25 / ((0.25 + 0.01) / 12 + 0.25**2), 0.05
+    phi = k * t**2 / 2 - k**3 * t**6 / 240 + k**5 * t**10 / 19200
+    rate = k * t - k**3 * t**5 / 40 + k**5 * t**9 / 1920
+
+    def end(h):
+        model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+        box = model.body("box", ph.Box(1, (0.5, 0.1, 0.1)), position=(0.25, 0, 0))
+        model.revolute("hinge", model.ground, box, at=(0, 0, 0), axis=(0, 1, 0))
+        run = ph.simulate(model, scheme, h, t)
+        assert np.abs(run.energy).max() < 1e-14
+        assert np.abs(run.joint("hinge").force[0] - (0, 0, 9.81 - k * 0.25)).max() < 1e-13
+        x = run["box"].position[-1]
+        return np.array([np.arctan2(-x[2], x[0]) / phi - 1, run["box"].angular_velocity[-1, 1] / rate - 1])
+
+    coarse, fine = end(t / 10), end(t / 20)
+    assert np.abs(fine).max() < 1.2e-6
+    assert np.abs(4 * fine - coarse).max() / 3 < 2e-8
+
+
+def test_initial_values_are_projected():
+    """A velocity across the hinge is removed, the one along its motion stays."""
+    model = ph.Model("projected")
+    box = model.body("box", ph.Box(1, (0.5, 0.1, 0.1)), position=(0.25, 0, 0), velocity=(0.3, 0.2, -1))
+    model.revolute("hinge", model.ground, box, at=(0, 0, 0), axis=(0, 1, 0))
+    q, v = model.assemble().initial_arrays()
+    rate = 0.25 / ((0.25 + 0.01) / 12 + 0.25**2)  # angular momentum about the hinge / J
+    assert np.abs(v[0, 0] - (0, 0, -0.25 * rate)).max() < 1e-15
+    assert np.abs(v[0, 1:] - np.cross((0, rate, 0), np.eye(3))).max() < 1e-14
+    assert np.array_equal(q[0, 0], (0.25, 0, 0))
