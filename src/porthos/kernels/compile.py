@@ -49,4 +49,5 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 entry = _compiler()
 kernel = _compiler(no_cpython_wrapper=True)
+inner = _compiler(no_cpython_wrapper=True, _nrt=False)
 stage = _njit(inline="always")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.compile import kernel, stage
+from porthos.kernels.compile import inner, kernel, stage
 from porthos.notation import Array, IntArray
 
 
@@ -32,7 +32,7 @@ class Pattern(NamedTuple):
     bodies: int  # nodes 0 .. bodies-1 are bodies, the rest are joints
 
 
-@kernel
+@inner
 def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
     """Replace the n x n block at `at` by its inverse, entry by entry (Gauss-Jordan); returns how many rows it skipped.
 
@@ -63,7 +63,7 @@ def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> 
     return skipped
 
 
-@kernel
+@inner
 def subtract_product(data: Array, target: int, left: int, right: int, rows: int, n: int, columns: int) -> None:
     """Block at `target` (rows x columns) -= block at `left` (rows x n) times block at `right` (n x columns)."""
     for r in range(rows):
@@ -125,7 +125,7 @@ def eliminate(pattern: Pattern, position: int, k: int, data: Array, scale: Array
                     scale[p + r] = max(scale[p + r], abs(data[target + r * ni + r]))
 
 
-@kernel
+@inner
 def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
     """Factorise in place; returns the number of redundant rows, or -1 - k if the block of body k is singular."""
     redundant = 0
@@ -143,7 +143,7 @@ def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
     return redundant
 
 
-@kernel
+@inner
 def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, source: int, target: int) -> None:
     """b[target:] -= block at `at` (rows x columns) times b[source:]."""
     for r in range(rows):
@@ -153,7 +153,7 @@ def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, sou
         b[target + r] -= total
 
 
-@kernel
+@inner
 def substitute(pattern: Pattern, data: Array, b: Array) -> None:
     """Solve with the factors of `factorise`; b becomes x. The last entries of b, past the unknowns, are scratch."""
     scratch = pattern.start[-1]

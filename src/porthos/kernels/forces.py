@@ -56,7 +56,7 @@ def add_loads(
     mech: Mechanism, layout: Layout, wrench: Array, mid: Array, end: Array, ua: Array, f: float,
     second_half: bool, slopes: bool, residual: Array, data: Array,
 ) -> None:  # fmt: skip
-    """Subtract f times all loads from the momentum rows, and if `slopes`, their slope for (delta phi^1, theta) from the matrix.
+    """Subtract f times all loads from the momentum rows and, if `slopes`, their slope from the matrix.
 
     The momentum rows of a body are all its rows, or the second half of them.
     """

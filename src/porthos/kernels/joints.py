@@ -7,16 +7,12 @@ Blocks are addressed by their offset in the flat matrix; no vector is copied.
 
 from __future__ import annotations
 
-import numpy as np
-
-from porthos.kernels.compile import kernel, stage
-from porthos.kernels.elimination import add_block
-from porthos.kernels.rows import reduced_row, row_stiffness
+from porthos.kernels.compile import inner, stage
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism, RowVectors
 from porthos.notation import Array
 
 
-@kernel
+@inner
 def evaluate_arms(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors) -> None:
     """The row vectors that a step needs at q: of three coinciding rows only the arms of the first."""
     cu, cw, u, w, ru, rw = mech.cu, mech.cw, rows.u, rows.w, rows.ru, rows.rw
@@ -43,7 +39,7 @@ def evaluate_arms(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors) -
                     w[r, k] += y + cw[r, s, 0] * q[e, 0, k]
 
 
-@kernel
+@inner
 def add_turning(data: Array, at: int, n: int, f: float, v0: float, v1: float, v2: float, r0: float, r1: float,
                 r2: float) -> None:  # fmt: skip
     """Add f (r v^T - (v . r) I), the matrix of f (theta x r) x v, to the 3 x 3 block at `at` with rows of length n."""
@@ -140,6 +136,59 @@ def angle_row(
                 add_turning(data, across + 21, 6, -f, w0, w1, w2, p0, p1, p2)
 
 
+@inner
+def add_cross(data: Array, at: int, n: int, f: float, a0: float, a1: float, a2: float) -> None:
+    """Add f skew(a) to the 3 x 3 block at `at` with rows of length n."""
+    data[at + 1] -= f * a2
+    data[at + 2] += f * a1
+    data[at + n] += f * a2
+    data[at + n + 2] -= f * a0
+    data[at + 2 * n] -= f * a1
+    data[at + 2 * n + 1] += f * a0
+
+
+@inner
+def reduced_entry(mech: Mechanism, rows: RowVectors, r: int, s: int, k: int) -> float:
+    """Entry k of row r of G P for side s: (cu_0 w + cw_0 u, ru x w + rw x u)."""
+    if k < 3:
+        return mech.cu[r, s, 0] * rows.w[r, k] + mech.cw[r, s, 0] * rows.u[r, k]
+    i, j = (k + 1) % 3, (k + 2) % 3
+    return (
+        rows.ru[r, s, i] * rows.w[r, j] - rows.ru[r, s, j] * rows.w[r, i]
+        + rows.rw[r, s, i] * rows.u[r, j] - rows.rw[r, s, j] * rows.u[r, i]
+    )  # fmt: skip
+
+
+@inner
+def general_stiffness(
+    mech: Mechanism, mid: RowVectors, end: RowVectors, r: int, s: int, t: int, f: float, turn: bool, data: Array,
+    at: int, rows: int, columns: int,
+) -> None:  # fmt: skip
+    """Add the derivative of f times the reduced row of side s for motions of side t to the block at `at`.
+
+    The midpoint moves by half of (delta phi^1, theta x d^1); f contains this half. The torque ru x w + rw x u of side
+    s changes with u and w and, if `turn`, with its own arms.
+    """
+    a, b, p, q = mech.cu[r, s, 0], mech.cw[r, s, 0], mech.cu[r, t, 0], mech.cw[r, t, 0]
+    for k in range(3):
+        data[at + k * columns + k] += f * (a * q + b * p)
+    e0, e1, e2 = end.ru[r, t, 0], end.ru[r, t, 1], end.ru[r, t, 2]
+    g0, g1, g2 = end.rw[r, t, 0], end.rw[r, t, 1], end.rw[r, t, 2]
+    x0, x1, x2 = mid.ru[r, s, 0], mid.ru[r, s, 1], mid.ru[r, s, 2]
+    y0, y1, y2 = mid.rw[r, s, 0], mid.rw[r, s, 1], mid.rw[r, s, 2]
+    if columns % 6 == 0:
+        add_cross(data, at + 3, columns, -f, a * g0 + b * e0, a * g1 + b * e1, a * g2 + b * e2)
+    if rows % 6 == 0:
+        add_cross(data, at + 3 * columns, columns, f, q * x0 + p * y0, q * x1 + p * y1, q * x2 + p * y2)
+    if columns % 6 == 0 and rows % 6 == 0:
+        corner = at + 3 * columns + 3
+        add_turning(data, corner, columns, -f, x0, x1, x2, g0, g1, g2)
+        add_turning(data, corner, columns, -f, y0, y1, y2, e0, e1, e2)
+        if turn:
+            add_turning(data, corner, columns, f, mid.w[r, 0], mid.w[r, 1], mid.w[r, 2], e0, e1, e2)
+            add_turning(data, corner, columns, f, mid.u[r, 0], mid.u[r, 1], mid.u[r, 2], g0, g1, g2)
+
+
 @stage
 def general_row(
     mech: Mechanism, layout: Layout, j: int, r: int, i: int, m: int, slopes: bool, mid: RowVectors, end: RowVectors,
@@ -147,32 +196,28 @@ def general_row(
 ) -> None:  # fmt: skip
     """Any row r (row i of joint j, which has m): forces, gap and slopes."""
     bodies, start, size = mech.mass.size, layout.pattern.start, layout.pattern.size
-    at_mid, at_end, K = np.empty(6), np.empty(6), np.empty((6, 6))
     for s in range(2):
         b = mech.row_body[r, s]
         if b == bodies:
             continue
         n = size[b]
-        reduced_row(mech, mid, r, s, at_mid)
         for k in range(n):
-            x[start[b] + k] += lam[r] * at_mid[k]
-            x[gap] += 2.0 * at_mid[k] * ua[b, k]
+            entry = reduced_entry(mech, mid, r, s, k)
+            x[start[b] + k] += lam[r] * entry
+            x[gap] += 2.0 * entry * ua[b, k]
+            if slopes:
+                data[layout.body_joint[j, s] + k * m + i] = entry
+                data[layout.joint_body[j, s] + i * n + k] = reduced_entry(mech, end, r, s, k)
         if not slopes:
             continue
-        reduced_row(mech, end, r, s, at_end)
-        for k in range(n):
-            data[layout.body_joint[j, s] + k * m + i] = at_mid[k]
-            data[layout.joint_body[j, s] + i * n + k] = at_end[k]
         for t in range(2):
             other = mech.row_body[r, t]
             at = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
-            if other == bodies or at < 0:
-                continue
-            row_stiffness(mech, mid, end, r, s, t, 0.5 * lam[r], s == t, K)
-            add_block(data, at, size[other], 0, 0, K[:n, : size[other]])
+            if other != bodies and at >= 0:
+                general_stiffness(mech, mid, end, r, s, t, 0.5 * lam[r], s == t, data, at, n, size[other])
 
 
-@kernel
+@inner
 def joint_rows(
     mech: Mechanism, layout: Layout, slopes: bool, mid: RowVectors, end: RowVectors, feedback: Array, ua: Array,
     lam: Array, x: Array, data: Array,

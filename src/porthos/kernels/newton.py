@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from porthos.kernels.compile import kernel
+from porthos.kernels.compile import inner, kernel
 from porthos.kernels.elimination import Pattern
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
@@ -40,7 +40,7 @@ class Memory(NamedTuple):
     steps: IntArray  # (1,) steps made
 
 
-@kernel
+@inner
 def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation in the update x of all bodies."""
     size = 0.0
@@ -52,7 +52,7 @@ def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> f
     return size
 
 
-@kernel
+@inner
 def motion(ua: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation within the step: the unit for updates."""
     size = SMALLEST_MOTION
@@ -80,7 +80,7 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool) ->
     return size < NOISE and ratio > 0.5
 
 
-@kernel
+@inner
 def guess(memory: Memory, order: int, ua: Array) -> None:
     """Extrapolate the increments of the last steps: order 0 repeats, 1 is linear, 2 is quadratic."""
     h = memory.ua
@@ -95,7 +95,7 @@ def guess(memory: Memory, order: int, ua: Array) -> None:
                 ua[b, k] = 3.0 * x0 - 3.0 * x1 + x2
 
 
-@kernel
+@inner
 def best_order(memory: Memory) -> int:
     """The order of extrapolation that would have predicted the last step best."""
     if memory.steps[0] < 2:
@@ -111,12 +111,14 @@ def best_order(memory: Memory) -> int:
     return 0
 
 
-@kernel
-def remember(memory: Memory, ua: Array, lam: Array, gam: Array) -> None:
-    """Store an accepted step."""
-    memory.ua[2] = memory.ua[1]
-    memory.ua[1] = memory.ua[0]
-    memory.ua[0] = ua
-    memory.lam[:] = lam
-    memory.gam[:] = gam
+@inner
+def remember(memory: Memory, ua: Array, lam: Array, f: float, gam: Array, g: float) -> None:
+    """Store an accepted step; multipliers come scaled and are stored as f lam, g gam."""
+    h = memory.ua
+    for b in range(ua.shape[0]):
+        for k in range(6):
+            h[2, b, k], h[1, b, k], h[0, b, k] = h[1, b, k], h[0, b, k], ua[b, k]
+    for r in range(lam.size):
+        memory.lam[r] = f * lam[r]
+        memory.gam[r] = g * gam[r]
     memory.steps[0] += 1

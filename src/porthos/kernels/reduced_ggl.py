@@ -17,6 +17,7 @@ from porthos.kernels.bodies import inertia_about_axes, move, update_increment
 from porthos.kernels.compile import entry, kernel, stage
 from porthos.kernels.elimination import add_block, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
+from porthos.kernels.joints import general_stiffness
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -34,7 +35,7 @@ from porthos.kernels.newton import (
     update_size,
 )  # fmt: skip
 from porthos.kernels.reduced_midpoint import Workspace, position_feedback, turned
-from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row, row_stiffness
+from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array
 
@@ -256,7 +257,6 @@ def joint_rows(mech: Mechanism, layout: Layout, V0: Array, V1: Array, ws: Worksp
     """Constraint rows on both levels and the slopes of the joint forces. Unknowns of a joint: (gam', lam')."""
     data, start, size = ws.factors.data, layout.pattern.start, layout.pattern.size
     mid, end, rate = np.empty(6), np.empty(6), np.empty(6)
-    K = np.empty((6, 6))
     bodies = mech.mass.size
     for j in range(mech.joint_body.shape[0]):
         first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
@@ -286,9 +286,10 @@ def joint_rows(mech: Mechanism, layout: Layout, V0: Array, V1: Array, ws: Worksp
                     if other == bodies or at < 0:
                         continue
                     # gradient_slopes turns the arms of side s together with all of X
-                    row_stiffness(mech, ws.rows_mid, ws.rows_end, r, s, t, 0.5 * ws.lam[r], False, K)
-                    no = size[other] // 2
-                    add_block(data, at, size[other], half, 0, K[:half, :no])
+                    start_of_x, wide = at + half * size[other], size[other]
+                    general_stiffness(
+                        mech, ws.rows_mid, ws.rows_end, r, s, t, 0.5 * ws.lam[r], False, data, start_of_x, half, wide
+                    )
             ws.x[start[bodies + j] + i] = gap + ws.feedback[r]
 
 
@@ -390,5 +391,5 @@ def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench
     q1[: mech.mass.size] = ws.end[: mech.mass.size]
     rigid_velocity(mech, ws.end, ws.tau / h, v1)
     outputs(mech, ws.ua, ws.mid, h, ws.y)
-    remember(memory, ws.ua, ws.lam / (h * h), ws.gam / h)
+    remember(memory, ws.ua, ws.lam, 1.0 / (h * h), ws.gam, 1.0 / h)
     return CONVERGED, spent

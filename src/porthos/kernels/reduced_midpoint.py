@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from porthos.kernels.bodies import move, update_increment
-from porthos.kernels.compile import kernel, stage
+from porthos.kernels.compile import inner, stage
 from porthos.kernels.elimination import Factors, factorise, substitute
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import add_turning, evaluate_arms, joint_rows
@@ -38,7 +38,7 @@ from porthos.kernels.newton import (
     remember,
     update_size,
 )  # fmt: skip
-from porthos.kernels.rows import cross, dot, evaluate_rows
+from porthos.kernels.rows import dot, evaluate_rows
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.notation import Array
 
@@ -62,7 +62,7 @@ class Workspace(NamedTuple):
     y: Array  # (L, 6) outputs at the midpoint
 
 
-@kernel
+@inner
 def body_rows(
     mech: Mechanism, layout: Layout, h: float, v0: Array, q0: Array, slopes: bool, mid: Array, end: Array, ua: Array,
     x: Array, data: Array,
@@ -119,9 +119,8 @@ def solve(
         body_rows(mech, layout, h, v0, q0, slopes, ws.mid, ws.end, ws.ua, ws.x, ws.factors.data)
         add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, 0.5 * h * h, False, slopes, ws.x, ws.factors.data)
         joint_rows(mech, layout, slopes, ws.rows_mid, ws.rows_end, ws.feedback, ws.ua, ws.lam, ws.x, ws.factors.data)
-        if slopes:
-            if factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) < 0:
-                return SINGULAR, iteration
+        if slopes and factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) < 0:
+            return SINGULAR, iteration
         substitute(layout.pattern, ws.factors.data, ws.x)
         size = update_size(mech, layout.pattern, ws.x, newton.length)
         if not np.isfinite(size):
@@ -160,6 +159,24 @@ def position_feedback(mech: Mechanism, q0: Array, ws: Workspace) -> None:
         ws.feedback[r] = FEEDBACK * (dot(ws.rows0.u[r], ws.rows0.w[r]) - mech.c[r])
 
 
+@inner
+def end_velocity(mech: Mechanism, h: float, v0: Array, ua: Array, mid: Array, end: Array, q1: Array, v1: Array) -> None:
+    """v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
+    for b in range(mech.mass.size):
+        for k in range(3):
+            q1[b, 0, k] = end[b, 0, k]
+            v1[b, 0, k] = 4.0 * ua[b, k] / h - v0[b, 0, k]
+        if mech.rigid[b]:
+            a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
+            for i in range(1, 4):
+                d0, d1, d2 = mid[b, i, 0], mid[b, i, 1], mid[b, i, 2]
+                v1[b, i, 0] = 4.0 * (a1 * d2 - a2 * d1) / h - v0[b, i, 0]
+                v1[b, i, 1] = 4.0 * (a2 * d0 - a0 * d2) / h - v0[b, i, 1]
+                v1[b, i, 2] = 4.0 * (a0 * d1 - a1 * d0) / h - v0[b, i, 2]
+                for k in range(3):
+                    q1[b, i, k] = end[b, i, k]
+
+
 @stage
 def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
          memory: Memory, ws: Workspace, q1: Array, v1: Array) -> tuple[int, int]:  # fmt: skip
@@ -177,16 +194,7 @@ def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench
     if ended != CONVERGED:
         return ended, spent
     move(mech, q0, ws.ua, ws.mid, ws.end)
-    part = np.empty(3)
-    for b in range(mech.mass.size):
-        q1[b] = ws.end[b]
-        for k in range(3):
-            v1[b, 0, k] = 4.0 * ws.ua[b, k] / h - v0[b, 0, k]
-        if mech.rigid[b]:
-            for i in range(1, 4):
-                cross(ws.ua[b, 3:], ws.mid[b, i], part)
-                for k in range(3):
-                    v1[b, i, k] = 4.0 * part[k] / h - v0[b, i, k]
+    end_velocity(mech, h, v0, ws.ua, ws.mid, ws.end, q1, v1)
     outputs(mech, ws.ua, ws.mid, h, ws.y)
-    remember(memory, ws.ua, ws.lam * (2.0 / (h * h)), ws.gam)
+    remember(memory, ws.ua, ws.lam, 2.0 / (h * h), ws.gam, 0.0)
     return CONVERGED, spent
