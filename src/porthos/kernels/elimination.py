@@ -7,7 +7,7 @@ and products with an inverse are faster than substitutions.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,73 +32,100 @@ class Pattern(NamedTuple):
     bodies: int  # nodes 0 .. bodies-1 are bodies, the rest are joints
 
 
-@inner
-def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
-    """Replace the n x n block at `at` by its inverse, entry by entry (Gauss-Jordan); returns how many rows it skipped.
+def _inverter(size: int) -> Any:
+    """`invert` for blocks of one size known to the compiler, or for any size (0)."""
 
-    The blocks are close to symmetric definite ones, so the diagonal entries serve as pivots in their order. One below
-    `floor` times the largest value it ever had is round-off: its row repeats others, and gets a zero inverse.
-    """
-    skipped = 0
-    for k in range(n):
-        row = at + k * n
-        pivot = data[row + k]
-        if not abs(pivot) > floor * scale[p + k]:
-            skipped += 1
+    @inner
+    def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
+        """Replace the n x n block at `at` by its inverse, in place (Gauss-Jordan); returns how many rows it skipped.
+
+        The blocks are close to symmetric definite ones, so the diagonal entries serve as pivots in their order. One
+        below `floor` times the largest value it ever had is round-off: its row repeats others, and gets a zero inverse.
+        """
+        if size > 0:
+            n = size
+        skipped = 0
+        for k in range(n):
+            row = at + k * n
+            pivot = data[row + k]
+            if not abs(pivot) > floor * scale[p + k]:
+                skipped += 1
+                for i in range(n):
+                    data[row + i] = 0.0
+                    data[at + i * n + k] = 0.0
+                continue
+            inverse = 1.0 / pivot
+            data[row + k] = 1.0
+            for c in range(n):
+                data[row + c] *= inverse
             for i in range(n):
-                data[row + i] = 0.0
-                data[at + i * n + k] = 0.0
-            continue
-        inverse = 1.0 / pivot
-        data[row + k] = 1.0
-        for c in range(n):
-            data[row + c] *= inverse
-        for i in range(n):
-            if i != k:
-                f = data[at + i * n + k]
-                if f != 0.0:
+                if i != k:
+                    f = data[at + i * n + k]
                     data[at + i * n + k] = 0.0
                     for c in range(n):
                         data[at + i * n + c] -= f * data[row + c]
+        return skipped
+
+    return invert
+
+
+def _multiplier(inner_size: int, width: int) -> Any:
+    """`subtract_product` for sizes known to the compiler, or for any (0)."""
+
+    @inner
+    def subtract_product(data: Array, target: int, left: int, right: int, rows: int, n: int, columns: int) -> None:
+        """Block at `target` (rows x columns) -= block at `left` (rows x n) times block at `right` (n x columns)."""
+        if inner_size > 0:
+            n, columns = inner_size, width
+        for r in range(rows):
+            for c in range(columns):
+                total = 0.0
+                for k in range(n):
+                    total += data[left + r * n + k] * data[right + k * columns + c]
+                data[target + r * columns + c] -= total
+
+    return subtract_product
+
+
+invert_3, invert_5, invert_6, invert_any = _inverter(3), _inverter(5), _inverter(6), _inverter(0)
+product_33, product_36, product_63, product_66 = (_multiplier(a, b) for a in (3, 6) for b in (3, 6))
+product_55, product_56, product_65 = _multiplier(5, 5), _multiplier(5, 6), _multiplier(6, 5)
+product_any = _multiplier(0, 0)
+
+
+@stage
+def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
+    """Invert a block in place, with code made for the sizes that are common; see `_inverter`."""
+    if n == 6:
+        skipped = invert_6(data, at, n, scale, p, floor)
+    elif n == 3:
+        skipped = invert_3(data, at, n, scale, p, floor)
+    elif n == 5:
+        skipped = invert_5(data, at, n, scale, p, floor)
+    else:
+        skipped = invert_any(data, at, n, scale, p, floor)
     return skipped
 
 
-@inner
+@stage
 def subtract_product(data: Array, target: int, left: int, right: int, rows: int, n: int, columns: int) -> None:
-    """Block at `target` (rows x columns) -= block at `left` (rows x n) times block at `right` (n x columns)."""
-    for r in range(rows):
-        to, at = target + r * columns, left + r * n
-        if columns == 3:
-            a, b, c = 0.0, 0.0, 0.0
-            for k in range(n):
-                f, g = data[at + k], right + 3 * k
-                a += f * data[g]
-                b += f * data[g + 1]
-                c += f * data[g + 2]
-            data[to] -= a
-            data[to + 1] -= b
-            data[to + 2] -= c
-        elif columns == 6:
-            a, b, c, d, e, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for k in range(n):
-                f, g = data[at + k], right + 6 * k
-                a += f * data[g]
-                b += f * data[g + 1]
-                c += f * data[g + 2]
-                d += f * data[g + 3]
-                e += f * data[g + 4]
-                h += f * data[g + 5]
-            data[to] -= a
-            data[to + 1] -= b
-            data[to + 2] -= c
-            data[to + 3] -= d
-            data[to + 4] -= e
-            data[to + 5] -= h
-        else:
-            for k in range(n):
-                f, g = data[at + k], right + columns * k
-                for c in range(columns):
-                    data[to + c] -= f * data[g + c]
+    """Subtract a product of blocks, with code made for the sizes that are common; see `_multiplier`."""
+    if n == 6 and columns == 3:
+        product_63(data, target, left, right, rows, n, columns)
+    elif n == 3 and columns == 6:
+        product_36(data, target, left, right, rows, n, columns)
+    elif n == 6 and columns == 6:
+        product_66(data, target, left, right, rows, n, columns)
+    elif n == 6 and columns == 5:
+        product_65(data, target, left, right, rows, n, columns)
+    elif n == 5 and columns == 6:
+        product_56(data, target, left, right, rows, n, columns)
+    elif n == 3 and columns == 3:
+        product_33(data, target, left, right, rows, n, columns)
+    elif n == 5 and columns == 5:
+        product_55(data, target, left, right, rows, n, columns)
+    else:
+        product_any(data, target, left, right, rows, n, columns)
 
 
 @stage
@@ -143,14 +170,37 @@ def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
     return redundant
 
 
-@inner
+def _transformer(width: int) -> Any:
+    """`subtract_vector` for blocks of one width known to the compiler, or for any (0)."""
+
+    @inner
+    def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, source: int, target: int) -> None:
+        """b[target:] -= block at `at` (rows x columns) times b[source:]."""
+        if width > 0:
+            columns = width
+        for r in range(rows):
+            total = 0.0
+            for c in range(columns):
+                total += data[at + r * columns + c] * b[source + c]
+            b[target + r] -= total
+
+    return subtract_vector
+
+
+vector_3, vector_5, vector_6, vector_any = _transformer(3), _transformer(5), _transformer(6), _transformer(0)
+
+
+@stage
 def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, source: int, target: int) -> None:
-    """b[target:] -= block at `at` (rows x columns) times b[source:]."""
-    for r in range(rows):
-        total = 0.0
-        for c in range(columns):
-            total += data[at + r * columns + c] * b[source + c]
-        b[target + r] -= total
+    """Subtract block times vector, with code made for the widths that are common; see `_transformer`."""
+    if columns == 6:
+        vector_6(data, at, rows, columns, b, source, target)
+    elif columns == 3:
+        vector_3(data, at, rows, columns, b, source, target)
+    elif columns == 5:
+        vector_5(data, at, rows, columns, b, source, target)
+    else:
+        vector_any(data, at, rows, columns, b, source, target)
 
 
 @inner
