@@ -5,13 +5,13 @@ dbar_i = nu (d_i^0 + a x d_i^0 + a (a . d_i^0)),  nu = 1/(1 + |a|^2),  d_i^1 = 2
 
 from __future__ import annotations
 
-from porthos.kernels.compile import entry, inner, kernel
+from porthos.kernels.compile import entry, kernel, stage
 from porthos.kernels.rows import dot
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 
 
-@entry
+@stage
 def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
     """Midpoint and end configurations from the half increments ua (N, 6) = (u, a) of all bodies."""
     for b in range(mech.mass.size):
@@ -32,7 +32,13 @@ def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
                 end[b, i, 2] = 2.0 * mid[b, i, 2] - z
 
 
-@inner
+@entry
+def moved(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
+    """`move`, for calls from Python."""
+    move(mech, q0, ua, mid, end)
+
+
+@stage
 def update_increment(ua: Array, b: int, x: Array, s: int, rotates: bool) -> None:
     """Take the Newton update x[s:] = (delta phi^1, theta) from the half increments ua[b] = (u, a) of a body."""
     for k in range(3):

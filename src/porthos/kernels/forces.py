@@ -1,126 +1,120 @@
 """Loads at the midpoint: force F at a body-fixed point and torque tau, through the exact or the printed torque map.
 
 exact:                       m = r x F + tau =: m'
-printed, eq. (32) of 001:    m = (nu/2) [(2 + s) m' - a (a . m')],  s = |a|^2.
+printed, eq. (32) of 001:    m = (nu/2) [(2 + s) m' - a (a . m')],  s = |a|^2,  nu = 1/(1 + s).
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from porthos.kernels.compile import kernel
-from porthos.kernels.elimination import add_block
-from porthos.kernels.rows import add_turned, cross, dot
+from porthos.kernels.compile import inner, stage
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array
 
-
-@kernel
-def lever(point: Array, d: Array, out: Array) -> None:
-    """Set out = sum X_i d_i for a body-fixed point X and directors d (4, 3)."""
-    for k in range(3):
-        out[k] = point[0] * d[1, k] + point[1] * d[2, k] + point[2] * d[3, k]
+Triple = tuple[float, float, float]
 
 
-@kernel
-def printed_map(a: Array, m: Array, out: Array) -> None:
-    """Set out = (nu/2) [(2 + s) m - a (a . m)]."""
-    s = dot(a, a)
-    half_nu, am = 0.5 / (1.0 + s), dot(a, m)
-    for k in range(3):
-        out[k] = half_nu * ((2.0 + s) * m[k] - a[k] * am)
+@inner
+def cross3(a: Triple, b: Triple) -> Triple:
+    """a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
-def printed_slope(a: Array, m: Array, x: Array, r1: Array, F: Array, out: Array) -> None:
-    """Derivative of `printed_map` for theta = x: the directors and a = tan(angle/2) move together."""
-    nu = 1.0 / (1.0 + dot(a, a))
-    da, dr, dm, part = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    cross(a, x, da)
-    ax = dot(a, x)
-    for k in range(3):
-        da[k] = 0.5 * (x[k] - da[k] + a[k] * ax)
-    cross(x, r1, dr)
-    for k in range(3):
-        dr[k] *= 0.5
-    cross(dr, F, dm)
-    printed_map(a, dm, out)
-    printed_map(a, m, part)
-    ada, am, dam = dot(a, da), dot(a, m), dot(da, m)
-    for k in range(3):
-        out[k] += -2.0 * nu * ada * part[k] + 0.5 * nu * (2.0 * ada * m[k] - da[k] * am - a[k] * dam)
+@inner
+def lever(point: Array, load: int, q: Array, b: int) -> Triple:
+    """sum X_i d_i for the point of action of a load, in a configuration q (N+1, 4, 3)."""
+    X, Y, Z = point[load, 0], point[load, 1], point[load, 2]
+    return (
+        X * q[b, 1, 0] + Y * q[b, 2, 0] + Z * q[b, 3, 0],
+        X * q[b, 1, 1] + Y * q[b, 2, 1] + Z * q[b, 3, 1],
+        X * q[b, 1, 2] + Y * q[b, 2, 2] + Z * q[b, 3, 2],
+    )
 
 
-@kernel
+@inner
+def printed_map(a: Triple, m: Triple) -> Triple:
+    """(nu/2) [(2 + s) m - a (a . m)]."""
+    s = a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
+    f, am = 0.5 / (1.0 + s), a[0] * m[0] + a[1] * m[1] + a[2] * m[2]
+    return (
+        f * ((2.0 + s) * m[0] - a[0] * am),
+        f * ((2.0 + s) * m[1] - a[1] * am),
+        f * ((2.0 + s) * m[2] - a[2] * am),
+    )
+
+
+@inner
+def printed_slope(a: Triple, m: Triple, x: Triple, r1: Triple, F: Triple) -> Triple:
+    """Derivative of `printed_map` for theta = x: the lever moves by x x r1 / 2, and a = tan(angle/2) with it."""
+    nu = 1.0 / (1.0 + a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    c, ax = cross3(a, x), a[0] * x[0] + a[1] * x[1] + a[2] * x[2]
+    d0, d1, d2 = 0.5 * (x[0] - c[0] + a[0] * ax), 0.5 * (x[1] - c[1] + a[1] * ax), 0.5 * (x[2] - c[2] + a[2] * ax)
+    c = cross3(x, r1)
+    by_arm = printed_map(a, cross3((0.5 * c[0], 0.5 * c[1], 0.5 * c[2]), F))
+    part = printed_map(a, m)
+    ada, am = a[0] * d0 + a[1] * d1 + a[2] * d2, a[0] * m[0] + a[1] * m[1] + a[2] * m[2]
+    dam = d0 * m[0] + d1 * m[1] + d2 * m[2]
+    f, g = -2.0 * nu * ada, 0.5 * nu
+    return (
+        by_arm[0] + f * part[0] + g * (2.0 * ada * m[0] - d0 * am - a[0] * dam),
+        by_arm[1] + f * part[1] + g * (2.0 * ada * m[1] - d1 * am - a[1] * dam),
+        by_arm[2] + f * part[2] + g * (2.0 * ada * m[2] - d2 * am - a[2] * dam),
+    )
+
+
+@inner
+def exact_slope(x: Triple, r1: Triple, F: Triple) -> Triple:
+    """Derivative of r x F for theta = x: (x x r1) x F / 2."""
+    y = cross3(cross3(x, r1), F)
+    return 0.5 * y[0], 0.5 * y[1], 0.5 * y[2]
+
+
+@stage
 def add_loads(
-    mech: Mechanism, layout: Layout, wrench: Array, mid: Array, end: Array, ua: Array, f: float,
-    second_half: bool, slopes: bool, residual: Array, data: Array,
+    mech: Mechanism, layout: Layout, wrench: Array, n: int, mid: Array, end: Array, ua: Array, f: float,
+    second_half: bool, slopes: bool, x: Array, data: Array,
 ) -> None:  # fmt: skip
-    """Subtract f times all loads from the momentum rows and, if `slopes`, their slope from the matrix.
+    """Subtract f times all loads of step n from the momentum rows and, if `slopes`, their slope from the matrix.
 
     The momentum rows of a body are all its rows, or the second half of them.
     """
-    r, r1, m, effective = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    slope = np.zeros((3, 3))
     for load in range(mech.load_body.size):
         b = mech.load_body[load]
         size = layout.pattern.size[b]
         row = size // 2 if second_half else 0
         at = layout.pattern.start[b] + row
-        F, tau = wrench[load, :3], wrench[load, 3:]
+        F = (wrench[n, load, 0], wrench[n, load, 1], wrench[n, load, 2])
         for k in range(3):
-            residual[at + k] -= f * F[k]
+            x[at + k] -= f * wrench[n, load, k]
         if not mech.rigid[b]:
             continue
-        lever(mech.load_point[load], mid[b], r)
-        lever(mech.load_point[load], end[b], r1)
-        cross(r, F, m)
+        m = cross3(lever(mech.load_point, load, mid, b), F)
+        m = (m[0] + wrench[n, load, 3], m[1] + wrench[n, load, 4], m[2] + wrench[n, load, 5])
+        a, printed = (ua[b, 3], ua[b, 4], ua[b, 5]), mech.load_printed[load] == 1
+        effective = printed_map(a, m) if printed else m
         for k in range(3):
-            m[k] += tau[k]
-            effective[k] = m[k]
-        if mech.load_printed[load]:
-            printed_map(ua[b, 3:], m, effective)
-        for k in range(3):
-            residual[at + 3 + k] -= f * effective[k]
+            x[at + 3 + k] -= f * effective[k]
         if slopes:
-            load_slope(mech, load, ua[b, 3:], m, r1, F, f, slope)
-            add_block(data, layout.pattern.diagonal[b], size, row + 3, 3, slope)
+            r1, corner = lever(mech.load_point, load, end, b), layout.pattern.diagonal[b] + (row + 3) * size + 3
+            for c in range(3):
+                e = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+                slope = printed_slope(a, m, e, r1, F) if printed else exact_slope(e, r1, F)
+                for k in range(3):
+                    data[corner + k * size + c] -= f * slope[k]
 
 
-@kernel
-def load_slope(mech: Mechanism, load: int, a: Array, m: Array, r1: Array, F: Array, f: float, slope: Array) -> None:
-    """Set slope (3, 3): derivative of -f times the torque of a load for theta."""
-    slope[:, :] = 0.0
-    if not mech.load_printed[load]:  # -f/2 (theta x r1) x F
-        add_turned(slope, 0, 0, 0.5 * f, F, r1)
-        return
-    x, y = np.zeros(3), np.empty(3)
-    for c in range(3):
-        x[c] = 1.0
-        printed_slope(a, m, x, r1, F, y)
-        x[c] = 0.0
-        for k in range(3):
-            slope[k, c] = -f * y[k]
-
-
-@kernel
+@stage
 def outputs(mech: Mechanism, ua: Array, mid: Array, h: float, y: Array) -> None:
     """Conjugate outputs y (L, 6) = B(qbar)^T (q^1 - q^0)/h: velocity of the point of action and angular velocity."""
-    r, spin, part, rate = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for load in range(mech.load_body.size):
         b = mech.load_body[load]
         for k in range(3):
             y[load, k] = 2.0 * ua[b, k] / h
             y[load, 3 + k] = 0.0
-        if not mech.rigid[b]:
-            continue
-        lever(mech.load_point[load], mid[b], r)
-        for k in range(3):
-            spin[k] = 2.0 * ua[b, 3 + k] / h
-        if mech.load_printed[load]:  # 1/2 sum dbar_i x (w x dbar_i)
-            rate[:] = spin
-            printed_map(ua[b, 3:], rate, spin)
-        cross(spin, r, part)
-        for k in range(3):
-            y[load, k] += part[k]
-            y[load, 3 + k] = spin[k]
+        if mech.rigid[b]:
+            spin = (2.0 * ua[b, 3] / h, 2.0 * ua[b, 4] / h, 2.0 * ua[b, 5] / h)
+            if mech.load_printed[load]:  # 1/2 sum dbar_i x (w x dbar_i)
+                spin = printed_map((ua[b, 3], ua[b, 4], ua[b, 5]), spin)
+            arm = cross3(spin, lever(mech.load_point, load, mid, b))
+            for k in range(3):
+                y[load, k] += arm[k]
+                y[load, 3 + k] = spin[k]

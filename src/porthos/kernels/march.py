@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels import reduced_ggl, reduced_midpoint
-from porthos.kernels.compile import entry, kernel
+from porthos.kernels.compile import entry, loop, stage
 from porthos.kernels.newton import CONVERGED, Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout, Mechanism
@@ -23,7 +23,7 @@ class Record(NamedTuple):
     iterations: IntArray  # (K,) Newton iterations spent in the interval
 
 
-@entry
+@loop
 def march_midpoint(
     mech: Mechanism, layout: Layout, h: float, wrench: Array, every: int, newton: Newton, memory: Memory, ws: Workspace,
     q: Array, v: Array, record: Record,
@@ -32,13 +32,13 @@ def march_midpoint(
 
     Returns (how it ended, steps made). The state before a failed step stays in (q, v).
     """
-    q1, v1 = q.copy(), v.copy()
-    for n in range(wrench.shape[0]):
-        ended, spent = reduced_midpoint.step(mech, layout, h, q, v, wrench[n], newton, memory, ws, q1, v1)
-        if ended != CONVERGED:
-            return ended, n
-        accept(mech, h, wrench[n], n, every, spent, memory, ws, q1, v1, q, v, record)
-    return CONVERGED, wrench.shape[0]
+    ended, n = CONVERGED, 0
+    while ended == CONVERGED and n < wrench.shape[0]:
+        ended, spent = reduced_midpoint.step(mech, layout, h, q, v, wrench, n, newton, memory, ws)
+        if ended == CONVERGED:
+            accept(mech, h, wrench, n, every, spent, memory, ws, q, v, record)
+            n += 1
+    return ended, n
 
 
 @entry
@@ -47,34 +47,34 @@ def march_ggl(
     q: Array, v: Array, record: Record,
 ) -> tuple[int, int]:  # fmt: skip
     """The same with PH-MP-GGL. (A step passed as an argument would be compiled anew in every process.)"""
-    q1, v1 = q.copy(), v.copy()
-    for n in range(wrench.shape[0]):
-        ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench[n], newton, memory, ws, q1, v1)
-        if ended != CONVERGED:
-            return ended, n
-        accept(mech, h, wrench[n], n, every, spent, memory, ws, q1, v1, q, v, record)
-    return CONVERGED, wrench.shape[0]
+    ended, n = CONVERGED, 0
+    while ended == CONVERGED and n < wrench.shape[0]:
+        ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench, n, newton, memory, ws)
+        if ended == CONVERGED:
+            accept(mech, h, wrench, n, every, spent, memory, ws, q, v, record)
+            n += 1
+    return ended, n
 
 
-@kernel
+@stage
 def accept(
     mech: Mechanism, h: float, wrench: Array, n: int, every: int, spent: int, memory: Memory, ws: Workspace,
-    q1: Array, v1: Array, q: Array, v: Array, record: Record,
+    q: Array, v: Array, record: Record,
 ) -> None:  # fmt: skip
-    """Make (q1, v1) the present state and write step n into the record."""
+    """Make the end of step n the present state and write it into the record."""
     k, due = n // every, (n + 1) % every == 0
     for b in range(mech.mass.size):
         for i in range(4):
             for c in range(3):
-                q[b, i, c] = q1[b, i, c]
-                v[b, i, c] = v1[b, i, c]
+                q[b, i, c] = ws.q1[b, i, c]
+                v[b, i, c] = ws.v1[b, i, c]
                 if due:
-                    record.q[k, b, i, c] = q1[b, i, c]
-                    record.v[k, b, i, c] = v1[b, i, c]
+                    record.q[k, b, i, c] = ws.q1[b, i, c]
+                    record.v[k, b, i, c] = ws.v1[b, i, c]
     record.iterations[k] += spent
     for load in range(mech.load_body.size):
         for c in range(6):
-            record.work[k, load] += h * ws.y[load, c] * wrench[load, c]
+            record.work[k, load] += h * ws.y[load, c] * wrench[n, load, c]
             if due:
                 record.y[k, load, c] = ws.y[load, c]
     if due:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from porthos.kernels.compile import inner, kernel
+from porthos.kernels.compile import inner, stage
 from porthos.kernels.elimination import Pattern
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
 # How a step ended; `integrate/march.py` translates to errors.Status.
 CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR = 0, 1, 2, 3
+RUNNING = -1
 
 PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from it is round-off
 ROUND_OFF = 1e-15
@@ -40,7 +41,7 @@ class Memory(NamedTuple):
     steps: IntArray  # (1,) steps made
 
 
-@inner
+@stage
 def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation in the update x of all bodies."""
     size = 0.0
@@ -52,7 +53,7 @@ def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> f
     return size
 
 
-@inner
+@stage
 def motion(ua: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation within the step: the unit for updates."""
     size = SMALLEST_MOTION
@@ -62,7 +63,7 @@ def motion(ua: Array, length: float) -> float:
     return size
 
 
-@kernel
+@inner
 def finished(size: float, previous: float, tolerance: float, quadratic: bool) -> bool:
     """Whether the update just made was the last one needed; no iteration is spent to see a vanishing update.
 
@@ -80,7 +81,7 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool) ->
     return size < NOISE and ratio > 0.5
 
 
-@inner
+@stage
 def guess(memory: Memory, order: int, ua: Array) -> None:
     """Extrapolate the increments of the last steps: order 0 repeats, 1 is linear, 2 is quadratic."""
     h = memory.ua
@@ -95,7 +96,7 @@ def guess(memory: Memory, order: int, ua: Array) -> None:
                 ua[b, k] = 3.0 * x0 - 3.0 * x1 + x2
 
 
-@inner
+@stage
 def best_order(memory: Memory) -> int:
     """The order of extrapolation that would have predicted the last step best."""
     if memory.steps[0] < 2:
@@ -111,7 +112,7 @@ def best_order(memory: Memory) -> int:
     return 0
 
 
-@inner
+@stage
 def remember(memory: Memory, ua: Array, lam: Array, f: float, gam: Array, g: float) -> None:
     """Store an accepted step; multipliers come scaled and are stored as f lam, g gam."""
     h = memory.ua

@@ -10,7 +10,7 @@ import numpy as np
 from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
 from porthos.kernels.elimination import Factors, add_block, factorise, substitute
-from porthos.kernels.forces import lever
+from porthos.kernels.forces import cross3, lever
 from porthos.kernels.newton import PIVOT_FLOOR
 from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
@@ -111,7 +111,7 @@ def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
 @kernel
 def applied_forces(mech: Mechanism, layout: Layout, q: Array, wrench: Array, acceleration: Array, x: Array) -> None:
     """Set the momentum rows of x to weights, loads and the inertia of the centripetal accelerations."""
-    part, arm, start = np.empty(3), np.empty(3), layout.pattern.start
+    part, start = np.empty(3), layout.pattern.start
     for b in range(mech.mass.size):
         for k in range(3):
             x[start[b] + k] = mech.mass[b] * mech.gravity[k]
@@ -125,10 +125,10 @@ def applied_forces(mech: Mechanism, layout: Layout, q: Array, wrench: Array, acc
         for k in range(3):
             x[start[b] + k] += wrench[load, k]
         if mech.rigid[b]:
-            lever(mech.load_point[load], q[b], arm)
-            cross(arm, wrench[load, :3], part)
+            force = (wrench[load, 0], wrench[load, 1], wrench[load, 2])
+            torque = cross3(lever(mech.load_point, load, q, b), force)
             for k in range(3):
-                x[start[b] + 3 + k] += part[k] + wrench[load, 3 + k]
+                x[start[b] + 3 + k] += torque[k] + wrench[load, 3 + k]
 
 
 @entry

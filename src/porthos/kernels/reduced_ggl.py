@@ -23,6 +23,7 @@ from porthos.kernels.newton import (
     CONVERGED,
     LARGEST_TURN,
     PIVOT_FLOOR,
+    RUNNING,
     SINGULAR,
     STALLED,
     Memory,
@@ -316,8 +317,10 @@ def velocity_rows(mech: Mechanism, layout: Layout, V1: Array, ws: Workspace) -> 
 
 
 @stage
-def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, wrench: Array, ws: Workspace,
-              V1: Array, Y: Array, X: Array) -> None:  # fmt: skip
+def linearise(
+    mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, wrench: Array, n: int, ws: Workspace, V1: Array,
+    Y: Array, X: Array,
+) -> None:  # fmt: skip
     """Residual ws.x and Newton matrix at the present iterate."""
     move(mech, q0, ws.ua, ws.mid, ws.end)
     rigid_velocity(mech, ws.end, ws.tau, V1)
@@ -330,66 +333,87 @@ def linearise(mech: Mechanism, layout: Layout, h: float, q0: Array, V0: Array, w
     body_rows(mech, layout, h, V0, V1, Y, X, ws)
     joint_rows(mech, layout, V0, V1, ws)
     velocity_rows(mech, layout, V1, ws)
-    add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, h * h, True, True, ws.x, ws.factors.data)
+    add_loads(mech, layout, wrench, n, ws.mid, ws.end, ws.ua, h * h, True, True, ws.x, ws.factors.data)
 
 
 @stage
-def solve(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
-          ws: Workspace) -> tuple[int, int]:  # fmt: skip
+def solve(
+    mech: Mechanism,
+    layout: Layout,
+    h: float,
+    q0: Array,
+    v0: Array,
+    wrench: Array,
+    n: int,
+    newton: Newton,
+    ws: Workspace,
+) -> tuple[int, int]:
     """Newton's method from the guess in ws.ua, ws.tau, ws.lam, ws.gam; returns (how it ended, iterations)."""
-    bodies, start = mech.mass.size, layout.pattern.start
     V0, V1 = h * v0, np.zeros_like(v0)
     Y, X = np.empty_like(v0), np.empty_like(v0)
-    previous = 0.0
-    for iteration in range(1, newton.iterations + 1):
-        linearise(mech, layout, h, q0, V0, wrench, ws, V1, Y, X)
-        if factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) < 0:
-            return SINGULAR, iteration
+    previous, ended, iteration = 0.0, RUNNING, 0
+    while ended == RUNNING and iteration < newton.iterations:
+        iteration += 1
+        linearise(mech, layout, h, q0, V0, wrench, n, ws, V1, Y, X)
+        regular = factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) >= 0
         substitute(layout.pattern, ws.factors.data, ws.x)
         size = update_size(mech, layout.pattern, ws.x, newton.length)
-        if not np.isfinite(size):
-            return STALLED, iteration
         damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
-        if damping < 1.0:
-            ws.x[:] = damping * ws.x
-        for b in range(bodies):
-            half = layout.pattern.size[b] // 2
-            update_increment(ws.ua, b, ws.x, start[b], mech.rigid[b] == 1)
-            for k in range(half):
-                ws.tau[b, k] -= ws.x[start[b] + half + k]
-        for j in range(mech.joint_body.shape[0]):
-            first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
-            for i in range(m):
-                ws.gam[first + i] -= ws.x[start[bodies + j] + i]
-                ws.lam[first + i] -= ws.x[start[bodies + j] + m + i]
+        apply_update(mech, layout, damping, ws)
+        if not regular:
+            ended = SINGULAR
+        elif not np.isfinite(size):
+            ended = STALLED
         size /= motion(ws.ua, newton.length)
-        if damping == 1.0 and finished(size, previous, newton.tolerance, False):
-            return turned(mech, ws.ua), iteration
+        if ended == RUNNING and damping == 1.0 and finished(size, previous, newton.tolerance, False):
+            ended = turned(mech, ws.ua)
         previous = size
-    return (turned(mech, ws.ua) if previous < ACCEPTED else STALLED), newton.iterations
+    if ended == RUNNING:
+        ended = turned(mech, ws.ua) if previous < ACCEPTED else STALLED
+    return ended, iteration
 
 
 @stage
-def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
-         memory: Memory, ws: Workspace, q1: Array, v1: Array) -> tuple[int, int]:  # fmt: skip
-    """One step from (q0, v0) to (q1, v1); tries the best extrapolation first, then plainer guesses."""
-    position_feedback(mech, q0, ws)
-    spent = 0
-    ended = STALLED
-    for order in range(best_order(memory), -1, -1):
+def apply_update(mech: Mechanism, layout: Layout, damping: float, ws: Workspace) -> None:
+    """Take `damping` times the update ws.x from all unknowns."""
+    bodies, start = mech.mass.size, layout.pattern.start
+    for i in range(ws.x.size):
+        ws.x[i] *= damping
+    for b in range(bodies):
+        half = layout.pattern.size[b] // 2
+        update_increment(ws.ua, b, ws.x, start[b], mech.rigid[b] == 1)
+        for k in range(half):
+            ws.tau[b, k] -= ws.x[start[b] + half + k]
+    for j in range(mech.joint_body.shape[0]):
+        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+        for i in range(m):
+            ws.gam[first + i] -= ws.x[start[bodies + j] + i]
+            ws.lam[first + i] -= ws.x[start[bodies + j] + m + i]
+
+
+@stage
+def step(
+    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
+    memory: Memory, ws: Workspace,
+) -> tuple[int, int]:  # fmt: skip
+    """Step n from (q0, v0) to (ws.q1, ws.v1); tries the best extrapolation first, then plainer guesses."""
+    position_feedback(mech, q0, ws.feedback)
+    spent, ended, order = 0, STALLED, best_order(memory)
+    while order >= 0 and ended != CONVERGED:
         guess(memory, order, ws.ua)
-        ws.tau[:] = 2.0 * ws.ua
-        ws.lam[:] = h * h * memory.lam
-        ws.gam[:] = h * memory.gam
-        ended, iterations = solve(mech, layout, h, q0, v0, wrench, newton, ws)
+        for b in range(mech.mass.size):
+            for k in range(6):
+                ws.tau[b, k] = 2.0 * ws.ua[b, k]
+        for r in range(ws.lam.size):
+            ws.lam[r] = h * h * memory.lam[r]
+            ws.gam[r] = h * memory.gam[r]
+        ended, iterations = solve(mech, layout, h, q0, v0, wrench, n, newton, ws)
         spent += iterations
-        if ended == CONVERGED:
-            break
-    if ended != CONVERGED:
-        return ended, spent
-    move(mech, q0, ws.ua, ws.mid, ws.end)
-    q1[: mech.mass.size] = ws.end[: mech.mass.size]
-    rigid_velocity(mech, ws.end, ws.tau / h, v1)
-    outputs(mech, ws.ua, ws.mid, h, ws.y)
-    remember(memory, ws.ua, ws.lam, 1.0 / (h * h), ws.gam, 1.0 / h)
-    return CONVERGED, spent
+        order -= 1
+    if ended == CONVERGED:
+        move(mech, q0, ws.ua, ws.mid, ws.end)
+        ws.q1[: mech.mass.size] = ws.end[: mech.mass.size]
+        rigid_velocity(mech, ws.end, ws.tau / h, ws.v1)
+        outputs(mech, ws.ua, ws.mid, h, ws.y)
+        remember(memory, ws.ua, ws.lam, 1.0 / (h * h), ws.gam, 1.0 / h)
+    return ended, spent

@@ -26,6 +26,7 @@ from porthos.kernels.newton import (
     LARGEST_CAYLEY,
     LARGEST_TURN,
     PIVOT_FLOOR,
+    RUNNING,
     SINGULAR,
     STALLED,
     TURNED_TOO_FAR,
@@ -38,7 +39,6 @@ from porthos.kernels.newton import (
     remember,
     update_size,
 )  # fmt: skip
-from porthos.kernels.rows import dot, evaluate_rows
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.notation import Array
 
@@ -52,7 +52,8 @@ class Workspace(NamedTuple):
     gam: Array  # (R,) scaled multipliers of the velocity level; PH-MP-GGL only
     mid: Array  # (N+1, 4, 3)
     end: Array  # (N+1, 4, 3)
-    rows0: RowVectors
+    q1: Array  # (N+1, 4, 3) state at the end of the step
+    v1: Array  # (N+1, 4, 3)
     rows_mid: RowVectors
     rows_end: RowVectors
     rows_rate: RowVectors  # linear parts at a velocity; PH-MP-GGL only
@@ -62,7 +63,7 @@ class Workspace(NamedTuple):
     y: Array  # (L, 6) outputs at the midpoint
 
 
-@inner
+@stage
 def body_rows(
     mech: Mechanism, layout: Layout, h: float, v0: Array, q0: Array, slopes: bool, mid: Array, end: Array, ua: Array,
     x: Array, data: Array,
@@ -102,64 +103,93 @@ def body_rows(
 
 @stage
 def solve(
-    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton, ws: Workspace
+    mech: Mechanism,
+    layout: Layout,
+    h: float,
+    q0: Array,
+    v0: Array,
+    wrench: Array,
+    n: int,
+    newton: Newton,
+    ws: Workspace,
 ) -> tuple[int, int]:
     """Newton's method from the guess in ws.ua and ws.lam; returns (how it ended, iterations).
 
     The matrix is kept as long as the updates shrink fast enough with it.
     """
     bodies = mech.mass.size
-    previous, ratio, slopes = 0.0, 1.0, True
-    for iteration in range(1, newton.iterations + 1):
+    previous, slopes, ended, iteration = 0.0, True, RUNNING, 0
+    while ended == RUNNING and iteration < newton.iterations:
+        iteration += 1
         move(mech, q0, ws.ua, ws.mid, ws.end)
         evaluate_arms(mech, layout, ws.mid, ws.rows_mid)
         if slopes:
             evaluate_arms(mech, layout, ws.end, ws.rows_end)
-            ws.factors.data[:] = 0.0
+            clear(ws.factors.data)
         body_rows(mech, layout, h, v0, q0, slopes, ws.mid, ws.end, ws.ua, ws.x, ws.factors.data)
-        add_loads(mech, layout, wrench, ws.mid, ws.end, ws.ua, 0.5 * h * h, False, slopes, ws.x, ws.factors.data)
+        add_loads(mech, layout, wrench, n, ws.mid, ws.end, ws.ua, 0.5 * h * h, False, slopes, ws.x, ws.factors.data)
         joint_rows(mech, layout, slopes, ws.rows_mid, ws.rows_end, ws.feedback, ws.ua, ws.lam, ws.x, ws.factors.data)
-        if slopes and factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) < 0:
-            return SINGULAR, iteration
+        if slopes:
+            regular = factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) >= 0
+            if not regular:
+                ended = SINGULAR
         substitute(layout.pattern, ws.factors.data, ws.x)
         size = update_size(mech, layout.pattern, ws.x, newton.length)
-        if not np.isfinite(size):
-            return STALLED, iteration
         damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
         if damping < 1.0:
-            ws.x[:] = damping * ws.x
+            for i in range(ws.x.size):
+                ws.x[i] *= damping
         for b in range(bodies):
             update_increment(ws.ua, b, ws.x, layout.pattern.start[b], mech.rigid[b] == 1)
         first = layout.pattern.start[bodies]
         for r in range(mech.c.size):
             ws.lam[r] -= ws.x[first + r]
+        if not np.isfinite(size):
+            ended = STALLED if ended == RUNNING else ended
         size /= motion(ws.ua, newton.length)
-        if damping == 1.0 and finished(size, previous, newton.tolerance, slopes):
-            return turned(mech, ws.ua), iteration
-        ratio = size / previous if previous > 0.0 else size
-        slopes = damping < 1.0 or ratio > KEEP_MATRIX
+        if ended == RUNNING and damping == 1.0 and finished(size, previous, newton.tolerance, slopes):
+            ended = turned(mech, ws.ua)
+        slopes = damping < 1.0 or (size / previous if previous > 0.0 else size) > KEEP_MATRIX
         previous = size
-    return (turned(mech, ws.ua) if previous < ACCEPTED else STALLED), newton.iterations
+    if ended == RUNNING:
+        ended = turned(mech, ws.ua) if previous < ACCEPTED else STALLED
+    return ended, iteration
 
 
-@stage
+@inner
 def turned(mech: Mechanism, ua: Array) -> int:
     """CONVERGED, unless a body turned so far that the Cayley map is close to its pole."""
+    limit = LARGEST_CAYLEY * LARGEST_CAYLEY
     for b in range(mech.mass.size):
-        if dot(ua[b, 3:], ua[b, 3:]) > LARGEST_CAYLEY * LARGEST_CAYLEY:
+        if ua[b, 3] * ua[b, 3] + ua[b, 4] * ua[b, 4] + ua[b, 5] * ua[b, 5] > limit:
             return TURNED_TOO_FAR
     return CONVERGED
 
 
 @stage
-def position_feedback(mech: Mechanism, q0: Array, ws: Workspace) -> None:
-    """ws.feedback = kappa g(q^0): removes round-off that would add up over many steps."""
-    evaluate_rows(mech, q0, 1.0, ws.rows0)
+def clear(a: Array) -> None:
+    """Set a vector to zero."""
+    for i in range(a.size):
+        a[i] = 0.0
+
+
+@stage
+def position_feedback(mech: Mechanism, q0: Array, feedback: Array) -> None:
+    """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
+    cu, cw = mech.cu, mech.cw
     for r in range(mech.c.size):
-        ws.feedback[r] = FEEDBACK * (dot(ws.rows0.u[r], ws.rows0.w[r]) - mech.c[r])
+        a, b = mech.row_body[r, 0], mech.row_body[r, 1]
+        g = -mech.c[r]
+        for k in range(3):
+            u, w = mech.u0[r, k], mech.w0[r, k]
+            for i in range(4):
+                u += cu[r, 0, i] * q0[a, i, k] + cu[r, 1, i] * q0[b, i, k]
+                w += cw[r, 0, i] * q0[a, i, k] + cw[r, 1, i] * q0[b, i, k]
+            g += u * w
+        feedback[r] = FEEDBACK * g
 
 
-@inner
+@stage
 def end_velocity(mech: Mechanism, h: float, v0: Array, ua: Array, mid: Array, end: Array, q1: Array, v1: Array) -> None:
     """v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
     for b in range(mech.mass.size):
@@ -178,23 +208,23 @@ def end_velocity(mech: Mechanism, h: float, v0: Array, ua: Array, mid: Array, en
 
 
 @stage
-def step(mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, newton: Newton,
-         memory: Memory, ws: Workspace, q1: Array, v1: Array) -> tuple[int, int]:  # fmt: skip
-    """One step from (q0, v0) to (q1, v1); tries the best extrapolation first, then plainer guesses."""
-    position_feedback(mech, q0, ws)
-    spent = 0
-    ended = STALLED
-    for order in range(best_order(memory), -1, -1):
+def step(
+    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
+    memory: Memory, ws: Workspace,
+) -> tuple[int, int]:  # fmt: skip
+    """Step n from (q0, v0) to (ws.q1, ws.v1); tries the best extrapolation first, then plainer guesses."""
+    position_feedback(mech, q0, ws.feedback)
+    spent, ended, order = 0, STALLED, best_order(memory)
+    while order >= 0 and ended != CONVERGED:
         guess(memory, order, ws.ua)
-        ws.lam[:] = 0.5 * h * h * memory.lam
-        ended, iterations = solve(mech, layout, h, q0, v0, wrench, newton, ws)
+        for r in range(ws.lam.size):
+            ws.lam[r] = 0.5 * h * h * memory.lam[r]
+        ended, iterations = solve(mech, layout, h, q0, v0, wrench, n, newton, ws)
         spent += iterations
-        if ended == CONVERGED:
-            break
-    if ended != CONVERGED:
-        return ended, spent
-    move(mech, q0, ws.ua, ws.mid, ws.end)
-    end_velocity(mech, h, v0, ws.ua, ws.mid, ws.end, q1, v1)
-    outputs(mech, ws.ua, ws.mid, h, ws.y)
-    remember(memory, ws.ua, ws.lam, 2.0 / (h * h), ws.gam, 0.0)
-    return CONVERGED, spent
+        order -= 1
+    if ended == CONVERGED:
+        move(mech, q0, ws.ua, ws.mid, ws.end)
+        end_velocity(mech, h, v0, ws.ua, ws.mid, ws.end, ws.q1, ws.v1)
+        outputs(mech, ws.ua, ws.mid, h, ws.y)
+        remember(memory, ws.ua, ws.lam, 2.0 / (h * h), ws.gam, 0.0)
+    return ended, spent

@@ -12,7 +12,7 @@ import numpy as np
 
 from porthos.errors import InconsistentStateError, ModelError
 from porthos.kernels import nodal
-from porthos.kernels.bodies import move
+from porthos.kernels.bodies import moved
 from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.reduced_ggl import rigid_velocity
 from porthos.kernels.rows import evaluate_rows
@@ -69,7 +69,7 @@ def _project_position(system: MechanicalSystem, q: Array) -> Array:
         increment, mid, end = np.zeros((bodies, 6)), q.copy(), q.copy()
         for b in range(bodies):
             increment[b, : sizes[b]] = 0.5 * x[start[b] : start[b] + sizes[b]]
-        move(system.mech, q, increment, mid, end)
+        moved(system.mech, q, increment, mid, end)
         q = end
     return q
 
