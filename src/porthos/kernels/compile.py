@@ -4,7 +4,8 @@
 is larger than most kernels. `stage` is for a kernel with one caller: it is pasted into it before compilation, because
 every level of calls is optimised once more by the levels above it, which is where compile time goes, and because a
 call that passes tables copies them. `entry` is for what Python calls. `loop` and `inner` are an entry and a kernel that
-allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body.
+allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body. `algebra` is
+an inner kernel whose sums may be reordered (infinities and NaN keep their meaning).
 
 Numba checks only the file of a cached function, not the files of what it calls: after an edit of a callee a cached
 caller would return stale numbers. So kernels are cached in a folder named by the hash of all kernel sources.
@@ -52,4 +53,5 @@ entry = _compiler()
 kernel = _compiler(no_cpython_wrapper=True)
 loop = _compiler(_nrt=False)
 inner = _compiler(no_cpython_wrapper=True, _nrt=False)
+algebra = _compiler(no_cpython_wrapper=True, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 stage = _njit(inline="always")

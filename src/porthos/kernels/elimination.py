@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from porthos.kernels.compile import inner, kernel, stage
+from porthos.kernels.compile import algebra, kernel, stage
 from porthos.notation import Array, IntArray
 
 
@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
 def _inverter(size: int) -> Any:
     """`invert` for blocks of one size known to the compiler, or for any size (0)."""
 
-    @inner
+    @algebra
     def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
         """Replace the n x n block at `at` by its inverse, in place (Gauss-Jordan); returns how many rows it skipped.
 
@@ -72,7 +72,7 @@ def _inverter(size: int) -> Any:
 def _multiplier(inner_size: int, width: int) -> Any:
     """`subtract_product` for sizes known to the compiler, or for any (0)."""
 
-    @inner
+    @algebra
     def subtract_product(data: Array, target: int, left: int, right: int, rows: int, n: int, columns: int) -> None:
         """Block at `target` (rows x columns) -= block at `left` (rows x n) times block at `right` (n x columns)."""
         if inner_size > 0:
@@ -173,7 +173,7 @@ def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
 def _transformer(width: int) -> Any:
     """`subtract_vector` for blocks of one width known to the compiler, or for any (0)."""
 
-    @inner
+    @algebra
     def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, source: int, target: int) -> None:
         """b[target:] -= block at `at` (rows x columns) times b[source:]."""
         if width > 0:
