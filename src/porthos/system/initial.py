@@ -14,9 +14,9 @@ from porthos.errors import InconsistentStateError, ModelError
 from porthos.kernels import nodal
 from porthos.kernels.bodies import moved
 from porthos.kernels.elimination import factors, right_side
-from porthos.kernels.reduced_ggl import rigid_velocity
 from porthos.kernels.rows import evaluate_rows
 from porthos.kernels.tables import RowVectors
+from porthos.kernels.velocity_level import rigid_velocity
 from porthos.notation import Array
 from porthos.system.mechanical import RIGIDITY, Adjustment, MechanicalSystem
 
