@@ -5,13 +5,13 @@ dbar_i = nu (d_i^0 + a x d_i^0 + a (a . d_i^0)),  nu = 1/(1 + |a|^2),  d_i^1 = 2
 
 from __future__ import annotations
 
-from porthos.kernels.compile import entry, kernel, stage
+from porthos.kernels.compile import entry, inner, kernel, stage
 from porthos.kernels.rows import dot
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 
 
-@stage
+@inner
 def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
     """Midpoint and end configurations from the half increments ua (N, 6) = (u, a) of all bodies."""
     for b in range(mech.mass.size):

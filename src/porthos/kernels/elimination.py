@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from porthos.kernels.compile import algebra, kernel, stage
+from porthos.kernels.compile import algebra, inner, kernel, stage
 from porthos.notation import Array, IntArray
 
 
@@ -152,7 +152,7 @@ def eliminate(pattern: Pattern, position: int, k: int, data: Array, scale: Array
                     scale[p + r] = max(scale[p + r], abs(data[target + r * ni + r]))
 
 
-@stage
+@inner
 def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
     """Factorise in place; returns the number of redundant rows, or -1 - k if the block of body k is singular."""
     redundant = 0
@@ -203,7 +203,7 @@ def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, sou
         vector_any(data, at, rows, columns, b, source, target)
 
 
-@stage
+@inner
 def substitute(pattern: Pattern, data: Array, b: Array) -> None:
     """Solve with the factors of `factorise`; b becomes x. The last entries of b, past the unknowns, are scratch."""
     scratch = pattern.start[-1]

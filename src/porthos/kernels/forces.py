@@ -6,7 +6,7 @@ printed, eq. (32) of 001:    m = (nu/2) [(2 + s) m' - a (a . m')],  s = |a|^2,  
 
 from __future__ import annotations
 
-from porthos.kernels.compile import inner, stage
+from porthos.kernels.compile import inner
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array
 
@@ -68,7 +68,7 @@ def exact_slope(x: Triple, r1: Triple, F: Triple) -> Triple:
     return 0.5 * y[0], 0.5 * y[1], 0.5 * y[2]
 
 
-@stage
+@inner
 def add_loads(
     mech: Mechanism, layout: Layout, wrench: Array, n: int, mid: Array, end: Array, ua: Array, f: float,
     second_half: bool, slopes: bool, x: Array, data: Array,
@@ -102,7 +102,7 @@ def add_loads(
                     data[corner + k * size + c] -= f * slope[k]
 
 
-@stage
+@inner
 def outputs(mech: Mechanism, ua: Array, mid: Array, h: float, y: Array) -> None:
     """Conjugate outputs y (L, 6) = B(qbar)^T (q^1 - q^0)/h: velocity of the point of action and angular velocity."""
     for load in range(mech.load_body.size):

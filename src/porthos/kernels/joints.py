@@ -12,7 +12,7 @@ from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism, 
 from porthos.notation import Array
 
 
-@stage
+@inner
 def evaluate_arms(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors) -> None:
     """The row vectors that a step needs at q: of three coinciding rows only the arms of the first."""
     cu, cw, u, w, ru, rw = mech.cu, mech.cw, rows.u, rows.w, rows.ru, rows.rw
@@ -217,7 +217,7 @@ def general_row(
                 general_stiffness(mech, mid, end, r, s, t, 0.5 * lam[r], s == t, data, at, n, size[other])
 
 
-@stage
+@inner
 def joint_rows(
     mech: Mechanism, layout: Layout, slopes: bool, mid: RowVectors, end: RowVectors, feedback: Array, ua: Array,
     lam: Array, x: Array, data: Array,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels import reduced_ggl, reduced_midpoint
-from porthos.kernels.compile import entry, loop, stage
+from porthos.kernels.compile import entry, inner, loop
 from porthos.kernels.newton import CONVERGED, Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout, Mechanism
@@ -56,7 +56,7 @@ def march_ggl(
     return ended, n
 
 
-@stage
+@inner
 def accept(
     mech: Mechanism, h: float, wrench: Array, n: int, every: int, spent: int, memory: Memory, ws: Workspace,
     q: Array, v: Array, record: Record,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from porthos.kernels.compile import inner, stage
+from porthos.kernels.compile import inner
 from porthos.kernels.elimination import Pattern
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
@@ -41,7 +41,7 @@ class Memory(NamedTuple):
     steps: IntArray  # (1,) steps made
 
 
-@stage
+@inner
 def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation in the update x of all bodies."""
     size = 0.0
@@ -53,7 +53,7 @@ def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> f
     return size
 
 
-@stage
+@inner
 def motion(ua: Array, length: float) -> float:
     """The largest displacement (in units of `length`) or rotation within the step: the unit for updates."""
     size = SMALLEST_MOTION
@@ -81,7 +81,7 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool) ->
     return size < NOISE and ratio > 0.5
 
 
-@stage
+@inner
 def guess(memory: Memory, order: int, ua: Array) -> None:
     """Extrapolate the increments of the last steps: order 0 repeats, 1 is linear, 2 is quadratic."""
     h = memory.ua
@@ -96,7 +96,7 @@ def guess(memory: Memory, order: int, ua: Array) -> None:
                 ua[b, k] = 3.0 * x0 - 3.0 * x1 + x2
 
 
-@stage
+@inner
 def best_order(memory: Memory) -> int:
     """The order of extrapolation that would have predicted the last step best."""
     if memory.steps[0] < 2:
@@ -112,7 +112,7 @@ def best_order(memory: Memory) -> int:
     return 0
 
 
-@stage
+@inner
 def remember(memory: Memory, ua: Array, lam: Array, f: float, gam: Array, g: float) -> None:
     """Store an accepted step; multipliers come scaled and are stored as f lam, g gam."""
     h = memory.ua

@@ -63,7 +63,7 @@ class Workspace(NamedTuple):
     y: Array  # (L, 6) outputs at the midpoint
 
 
-@stage
+@inner
 def body_rows(
     mech: Mechanism, layout: Layout, h: float, v0: Array, q0: Array, slopes: bool, mid: Array, end: Array, ua: Array,
     x: Array, data: Array,
@@ -166,14 +166,14 @@ def turned(mech: Mechanism, ua: Array) -> int:
     return CONVERGED
 
 
-@stage
+@inner
 def clear(a: Array) -> None:
     """Set a vector to zero."""
     for i in range(a.size):
         a[i] = 0.0
 
 
-@stage
+@inner
 def position_feedback(mech: Mechanism, q0: Array, feedback: Array) -> None:
     """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
     cu, cw = mech.cu, mech.cw
@@ -189,7 +189,7 @@ def position_feedback(mech: Mechanism, q0: Array, feedback: Array) -> None:
         feedback[r] = FEEDBACK * g
 
 
-@stage
+@inner
 def end_velocity(mech: Mechanism, h: float, v0: Array, ua: Array, mid: Array, end: Array, q1: Array, v1: Array) -> None:
     """v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
     for b in range(mech.mass.size):

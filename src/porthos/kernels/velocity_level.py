@@ -1,6 +1,7 @@
 """Rigid velocities, and the vectors Y and X of PH-MP-GGL that collect forces on both levels.
 
-Y_i = M_i (q^1 - q^0 - Vbar)_i - (Gbar^T gam')_i,   X_i = M_i (V^1 - V^0)_i + (Gbar^T lam')_i + (G(Vbar)^T gam')_i + L Y_i,
+Y_i = M_i (q^1 - q^0 - Vbar)_i - (Gbar^T gam')_i
+X_i = M_i (V^1 - V^0)_i + (Gbar^T lam')_i + (G(Vbar)^T gam')_i + L Y_i,
 with V = h v and L = sum_j Vbar_j dbar^j; see `reduced_ggl.py`.
 """
 
