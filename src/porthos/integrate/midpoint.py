@@ -17,6 +17,7 @@ from porthos.kernels.march import Record, march_ggl, march_midpoint
 from porthos.kernels.newton import Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout
+from porthos.kernels.velocity_level import Levels
 from porthos.notation import Array
 from porthos.system.ggl import require_inertia
 from porthos.system.initial import row_vectors
@@ -28,6 +29,7 @@ class MidpointMemory(NamedTuple):
 
     guess: Memory
     workspace: Workspace
+    more: tuple[Levels, ...] = ()  # PH-MP-GGL: the velocity level
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class _ReducedScheme(Scheme):
         newton = Newton(self.tolerance, self.max_iterations, system.length)
         return type(self).compiled(
             system.mech, self.layout(system), h, wrench, every, newton, memory.guess,
-            memory.workspace, q, v, record,
+            memory.workspace, q, v, record, *memory.more,
         )  # fmt: skip
 
 
@@ -114,9 +116,10 @@ class MidpointGGL(_ReducedScheme):
         return system.doubled
 
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
-        """As for PH-MP, after a look at the mass matrix."""
+        """As for PH-MP, after a look at the mass matrix, and memory for the velocity level."""
         require_inertia(system)
-        return super().start(system, h, q, v, wrench)
+        guess, workspace, _ = super().start(system, h, q, v, wrench)
+        return MidpointMemory(guess, workspace, (_levels(system),))
 
 
 def _workspace(system: MechanicalSystem, layout: Layout, q: Array) -> Workspace:
@@ -124,18 +127,23 @@ def _workspace(system: MechanicalSystem, layout: Layout, q: Array) -> Workspace:
     still = system.still.copy()
     return Workspace(
         ua=np.zeros((bodies, 6)),
-        tau=np.zeros((bodies, 6)),
         lam=np.zeros(rows),
-        gam=np.zeros(rows),
         mid=still.copy(),
         end=still.copy(),
         q1=still.copy(),
         v1=np.zeros_like(still),
         rows_mid=row_vectors(rows),
         rows_end=row_vectors(rows),
-        rows_rate=row_vectors(rows),
         feedback=np.zeros(rows),
         x=right_side(layout.pattern),
         factors=factors(layout.pattern),
         y=np.zeros((len(system.terminals), 6)),
     )
+
+
+def _levels(system: MechanicalSystem) -> Levels:
+    bodies, rows = system.mech.mass.size, system.mech.c.size
+    V0, V1, Vm, Y, X = (np.zeros_like(system.still) for _ in range(5))
+    return Levels(
+        np.zeros((bodies, 6)), np.zeros(rows), row_vectors(rows), V0, V1, Vm, Y, X, np.zeros((bodies, 3, 3))
+    )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from porthos.kernels.compile import entry
 from porthos.kernels.nodal import constraint_rates, constraint_values
-from porthos.kernels.rows import cross, dot, evaluate_rows
+from porthos.kernels.rows import cross, dot, evaluate
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array
 
@@ -51,8 +51,8 @@ def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: R
     for t in range(q.shape[0]):
         config[:bodies] = q[t]
         rate[:bodies] = v[t]
-        evaluate_rows(mech, config, 1.0, rows)
-        evaluate_rows(mech, rate, 0.0, rates)
+        evaluate(mech, config, 1.0, rows)
+        evaluate(mech, rate, 0.0, rates)
         constraint_values(mech, rows, g)
         constraint_rates(mech, rows, rates, gv)
         for r in range(g.size):

@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from porthos.kernels.compile import inner
 from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.vectors import Triple, axis3, cross3
 from porthos.notation import Array
-
-Triple = tuple[float, float, float]
-
-
-@inner
-def cross3(a: Triple, b: Triple) -> Triple:
-    """a x b."""
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @inner
@@ -96,7 +89,7 @@ def add_loads(
         if slopes:
             r1, corner = lever(mech.load_point, load, end, b), layout.pattern.diagonal[b] + (row + 3) * size + 3
             for c in range(3):
-                e = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+                e = axis3(c)
                 slope = printed_slope(a, m, e, r1, F) if printed else exact_slope(e, r1, F)
                 for k in range(3):
                     data[corner + k * size + c] -= f * slope[k]

@@ -147,19 +147,19 @@ def add_cross(data: Array, at: int, n: int, f: float, a0: float, a1: float, a2: 
     data[at + 2 * n + 1] += f * a0
 
 
-@inner
+@stage
 def reduced_entry(mech: Mechanism, rows: RowVectors, r: int, s: int, k: int) -> float:
     """Entry k of row r of G P for side s: (cu_0 w + cw_0 u, ru x w + rw x u)."""
-    if k < 3:
-        return mech.cu[r, s, 0] * rows.w[r, k] + mech.cw[r, s, 0] * rows.u[r, k]
     i, j = (k + 1) % 3, (k + 2) % 3
-    return (
-        rows.ru[r, s, i] * rows.w[r, j] - rows.ru[r, s, j] * rows.w[r, i]
-        + rows.rw[r, s, i] * rows.u[r, j] - rows.rw[r, s, j] * rows.u[r, i]
-    )  # fmt: skip
+    if k < 3:
+        entry = mech.cu[r, s, 0] * rows.w[r, k] + mech.cw[r, s, 0] * rows.u[r, k]
+    else:
+        entry = rows.ru[r, s, i] * rows.w[r, j] - rows.ru[r, s, j] * rows.w[r, i]
+        entry += rows.rw[r, s, i] * rows.u[r, j] - rows.rw[r, s, j] * rows.u[r, i]
+    return entry
 
 
-@inner
+@stage
 def general_stiffness(
     mech: Mechanism, mid: RowVectors, end: RowVectors, r: int, s: int, t: int, f: float, turn: bool, data: Array,
     at: int, rows: int, columns: int,

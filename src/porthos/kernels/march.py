@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels import reduced_ggl, reduced_midpoint
-from porthos.kernels.compile import entry, inner, loop
+from porthos.kernels.compile import inner, loop
 from porthos.kernels.newton import CONVERGED, Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.velocity_level import Levels
 from porthos.notation import Array, IntArray
 
 
@@ -41,15 +42,15 @@ def march_midpoint(
     return ended, n
 
 
-@entry
+@loop
 def march_ggl(
     mech: Mechanism, layout: Layout, h: float, wrench: Array, every: int, newton: Newton, memory: Memory, ws: Workspace,
-    q: Array, v: Array, record: Record,
+    q: Array, v: Array, record: Record, lv: Levels,
 ) -> tuple[int, int]:  # fmt: skip
     """The same with PH-MP-GGL. (A step passed as an argument would be compiled anew in every process.)"""
     ended, n = CONVERGED, 0
     while ended == CONVERGED and n < wrench.shape[0]:
-        ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench, n, newton, memory, ws)
+        ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench, n, newton, memory, ws, lv)
         if ended == CONVERGED:
             accept(mech, h, wrench, n, every, spent, memory, ws, q, v, record)
             n += 1

@@ -10,10 +10,11 @@ import numpy as np
 from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
 from porthos.kernels.elimination import Factors, add_block, factorise, substitute
-from porthos.kernels.forces import cross3, lever
+from porthos.kernels.forces import lever
 from porthos.kernels.newton import PIVOT_FLOOR
-from porthos.kernels.rows import cross, dot, evaluate_rows, reduced_row
+from porthos.kernels.rows import cross, dot, evaluate, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
+from porthos.kernels.vectors import cross3
 from porthos.notation import Array
 
 REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
@@ -22,7 +23,7 @@ REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
 @kernel
 def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors) -> int:
     """Assemble and factorise the matrix at q; returns what `factorise` returns."""
-    evaluate_rows(mech, q, 1.0, rows)
+    evaluate(mech, q, 1.0, rows)
     factors.data[:] = 0.0
     A, row = np.empty((3, 3)), np.empty(6)
     for b in range(mech.mass.size):
@@ -143,10 +144,10 @@ def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: A
     centripetal(mech, q, v, acceleration)
     x, part = np.zeros(start[-1] + 6), np.empty(3)
     applied_forces(mech, layout, q, wrench, acceleration, x)
-    evaluate_rows(mech, v, 0.0, rates)
+    evaluate(mech, v, 0.0, rates)
     for r in range(mech.c.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
         x[start[bodies] + r] = -2.0 * dot(rates.u[r], rates.w[r])
-    evaluate_rows(mech, acceleration, 0.0, rates)
+    evaluate(mech, acceleration, 0.0, rates)
     for r in range(mech.c.size):
         x[start[bodies] + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
     x = solve_nodal(mech, layout, q, factors, x)

@@ -47,16 +47,13 @@ class Workspace(NamedTuple):
     """Memory for one step; nothing is allocated inside a run."""
 
     ua: Array  # (N, 6) unknowns (u, a)
-    tau: Array  # (N, 6) unknown twists h (v_phi^1, omega^1); PH-MP-GGL only
     lam: Array  # (R,) scaled multipliers
-    gam: Array  # (R,) scaled multipliers of the velocity level; PH-MP-GGL only
     mid: Array  # (N+1, 4, 3)
     end: Array  # (N+1, 4, 3)
     q1: Array  # (N+1, 4, 3) state at the end of the step
     v1: Array  # (N+1, 4, 3)
     rows_mid: RowVectors
     rows_end: RowVectors
-    rows_rate: RowVectors  # linear parts at a velocity; PH-MP-GGL only
     feedback: Array  # (R,) kappa g(q^0)
     x: Array  # (unknowns,) residual, then update
     factors: Factors
@@ -226,5 +223,5 @@ def step(
         move(mech, q0, ws.ua, ws.mid, ws.end)
         end_velocity(mech, h, v0, ws.ua, ws.mid, ws.end, ws.q1, ws.v1)
         outputs(mech, ws.ua, ws.mid, h, ws.y)
-        remember(memory, ws.ua, ws.lam, 2.0 / (h * h), ws.gam, 0.0)
+        remember(memory, ws.ua, ws.lam, 2.0 / (h * h), ws.lam, 0.0)
     return ended, spent

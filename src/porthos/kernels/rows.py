@@ -5,7 +5,7 @@ With delta phi, delta d_i = theta x d_i:   delta u = sum_s cu_s0 delta phi_s + t
 
 from __future__ import annotations
 
-from porthos.kernels.compile import entry, kernel
+from porthos.kernels.compile import entry, inner, kernel
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array
 
@@ -24,8 +24,8 @@ def dot(a: Array, b: Array) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@entry
-def evaluate_rows(mech: Mechanism, q: Array, constant: float, rows: RowVectors) -> None:
+@inner
+def evaluate(mech: Mechanism, q: Array, constant: float, rows: RowVectors) -> None:
     """All row vectors at q; `constant` = 1 for a configuration, 0 for the linear part at a velocity."""
     for r in range(mech.c.size):
         for k in range(3):
@@ -40,6 +40,12 @@ def evaluate_rows(mech: Mechanism, q: Array, constant: float, rows: RowVectors) 
                 w += y + mech.cw[r, s, 0] * q[b, 0, k]
             rows.u[r, k] = u
             rows.w[r, k] = w
+
+
+@entry
+def evaluate_rows(mech: Mechanism, q: Array, constant: float, rows: RowVectors) -> None:
+    """`evaluate`, for calls from Python."""
+    evaluate(mech, q, constant, rows)
 
 
 @kernel

@@ -16,7 +16,6 @@ from porthos.kernels.bodies import moved
 from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.rows import evaluate_rows
 from porthos.kernels.tables import RowVectors
-from porthos.kernels.velocity_level import rigid_velocity
 from porthos.notation import Array
 from porthos.system.mechanical import RIGIDITY, Adjustment, MechanicalSystem
 
@@ -45,8 +44,7 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
         if not gaps[0].max() <= REFUSED * max(1.0, system.length**2):
             _refuse(system, gaps, "The projection onto the joints did not converge: ")
     twist = _project_velocity(system, q, twist)
-    v = np.zeros_like(q)
-    rigid_velocity(system.mech, q, twist, v)
+    v = _rigid_velocity(system, q, twist)
     system._q0, system._v0 = q, v
     system.adjustments = _report(system, given_q, given_twist, q, twist)
 
@@ -94,14 +92,21 @@ def _solve(system: MechanicalSystem, q: Array, rhs: Array) -> Array:
 
 def _rates(system: MechanicalSystem, q: Array, twist: Array) -> Array:
     """G v (R,) of every joint row for rigid velocities."""
-    v = np.zeros_like(q)
-    rigid_velocity(system.mech, q, twist, v)
+    v = _rigid_velocity(system, q, twist)
     count = system.mech.c.size
     rows, rates, result = row_vectors(count), row_vectors(count), np.zeros(count)
     evaluate_rows(system.mech, q, 1.0, rows)
     evaluate_rows(system.mech, v, 0.0, rates)
     nodal.constraint_rates(system.mech, rows, rates, result)
     return result
+
+
+def _rigid_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
+    """P(q) twist: the velocity of the centre of mass and omega x d_i, as a kernel array."""
+    v = np.zeros_like(q)
+    v[:-1, 0] = twist[:, :3]
+    v[system.rigid, 1:] = np.cross(twist[system.rigid, None, 3:], q[system.rigid, 1:])
+    return v
 
 
 def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
