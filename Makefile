@@ -1,16 +1,21 @@
 # Every target makes the environment in .venv first, if it is not there or pyproject.toml is newer.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint docs bench clean
 
-.venv/.ready: pyproject.toml
+.venv/.made: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Porthos needs Python >= 3.11; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) -e .
 	touch $@
 
-demo: .venv/.ready
+.venv/.ready: .venv/.made
+	$(PIP) -e '.[dev]'
+	touch $@
+
+demo: .venv/.made
 	$(BIN)/python -m gallery.slider_crank
 
 test: .venv/.ready lint
@@ -22,12 +27,12 @@ lint: .venv/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+docs: .venv/.made
+	$(PIP) -e '.[docs]'
 	$(BIN)/python docs/make_docs.py
 
-bench: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+bench: .venv/.made
+	$(PIP) -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:
