@@ -59,20 +59,18 @@ def test_discrete_power_balance_with_inputs_to_round_off(scheme):
 
 @schemes
 def test_energy_and_momentum_over_1e5_steps(scheme):
-    run = ph.simulate(cylindrical_pair.model(), scheme, 1e-3, 100.0, every=100)
+    run = ph.simulate(cylindrical_pair.model(), scheme, 1e-4, 10.0, every=100)
     E, L, p = run.energy, run.angular_momentum, run.linear_momentum
+    assert run.t.size == 1001
     assert claims.ENERGY in scheme.preserves
     assert np.abs(E / E[0] - 1).max() < 1e-11
     assert claims.ANGULAR in scheme.preserves
-    # L is about the origin, from which the pair flies away: |phi x m v| grows to 1e6 times round-off
-    size = np.linalg.norm(L[0]) + np.abs(run.raw.q[:, :, 0]).max() * np.linalg.norm(p[0])
-    assert np.abs(L - L[0]).max() < 1e-11 * size
+    assert np.abs(L - L[0]).max() < 1e-11 * np.linalg.norm(L[0])
     assert claims.LINEAR in scheme.preserves
     assert np.abs(p - p[0]).max() < 1e-11 * np.linalg.norm(p[0])
     assert claims.POSITION in scheme.preserves
     assert run.position_error.max() < 1e-12 * run.system.length**2
-    exact_velocity = run.velocity_error.max() < 1e-11 * np.abs(run.v).max() * run.system.length
-    assert exact_velocity == (claims.VELOCITY in scheme.preserves)
+    assert (run.velocity_error.max() < 1e-11) == (claims.VELOCITY in scheme.preserves)
 
 
 @schemes

@@ -273,7 +273,7 @@ def step(
         order -= 1
     if ended == CONVERGED:
         move(mech, q0, ws.ua, ws.mid, ws.q1)
-        rigid_velocity(mech, ws.q1, lv.tau, 1.0 / h, ws.v1)
+        rigid_velocity(mech, ws.q1, lv.tau, h, ws.v1)
         outputs(mech, ws.ua, ws.mid, h, ws.y)
         remember(memory, ws.ua, ws.lam, 1.0 / (h * h), lv.gam, 1.0 / h)
     return ended, spent

@@ -31,17 +31,21 @@ class Levels(NamedTuple):
 
 
 @inner
-def rigid_velocity(mech: Mechanism, q: Array, tau: Array, f: float, out: Array) -> None:
-    """out (N+1, 4, 3) = f P(q) tau: (tau_phi, tau_omega x d_i)."""
+def rigid_velocity(mech: Mechanism, q: Array, tau: Array, d: float, out: Array) -> None:
+    """out (N+1, 4, 3) = P(q) tau / d: (tau_phi, tau_omega x d_i) / d.
+
+    A division, because h (1/h) != 1 in floating point: that would change the energy a little in the same direction in
+    every step.
+    """
     for b in range(mech.mass.size):
         for k in range(3):
-            out[b, 0, k] = f * tau[b, k]
+            out[b, 0, k] = tau[b, k] / d
         if mech.rigid[b]:
             omega = (tau[b, 3], tau[b, 4], tau[b, 5])
             for i in range(1, 4):
                 v = cross3(omega, row33(q, b, i))
                 for k in range(3):
-                    out[b, i, k] = f * v[k]
+                    out[b, i, k] = v[k] / d
 
 
 @inner

@@ -277,4 +277,4 @@ class Trajectory:
         """Write an HTML page with the summary and figures (default: an overview) that needs no other file."""
         from porthos.show.report import report
 
-        return report(self, Path(path), figures or {"Overview": self.plot()})
+        return report(self, Path(path), figures)
