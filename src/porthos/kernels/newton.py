@@ -17,7 +17,7 @@ PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from i
 ROUND_OFF = 1e-15
 NOISE = 1e-11  # updates below this that stop shrinking have reached the round-off floor
 ACCEPTED = 1e-9  # so have updates that stay below this up to the last iteration
-SMALLEST_MOTION = 1e-7  # motion of one step below which updates are measured against this instead
+SMALLEST_MOTION = 1e-4  # motion of one step below which updates are measured against this instead
 KEEP_MATRIX = 1e-2  # updates that shrink at least by this factor do not need a new matrix
 LARGEST_TURN = 0.5  # rad, limit of one Newton update
 LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees

@@ -58,13 +58,3 @@ def reduced_row(mech: Mechanism, rows: RowVectors, r: int, s: int, out: Array) -
     out[3] = x[1] * w[2] - x[2] * w[1] + y[1] * u[2] - y[2] * u[1]
     out[4] = x[2] * w[0] - x[0] * w[2] + y[2] * u[0] - y[0] * u[2]
     out[5] = x[0] * w[1] - x[1] * w[0] + y[0] * u[1] - y[1] * u[0]
-
-
-@kernel
-def add_turned(m: Array, row: int, col: int, f: float, a: Array, b: Array) -> None:
-    """Add f ((a . b) I - b a^T), the matrix of  f a x (theta x b)."""
-    d = f * dot(a, b)
-    for i in range(3):
-        for k in range(3):
-            m[row + i, col + k] -= f * b[i] * a[k]
-        m[row + i, col + i] += d
