@@ -70,7 +70,7 @@ def count_steps(step: float, end: float, every: int) -> int:
         below = max(1, int(end / step))
         raise PorthosError(
             f"simulate: end = {end!r} is not a whole number of steps of {step!r}. "
-            f"Try step = {end / below!r} or end = {below * step!r}."
+            f"Try step = {end / below:.12g} or end = {below * step:.12g}."
         )
     if not (isinstance(every, Integral) and every >= 1) or steps % every:
         raise PorthosError(f"simulate: every must be a whole number that divides the {steps} steps, found {every!r}.")
