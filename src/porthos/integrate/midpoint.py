@@ -64,7 +64,7 @@ class _ReducedScheme(Scheme):
             factors(system.layout.pattern), acceleration, lam,
         )  # fmt: skip
         guess = Memory(np.repeat(h / 2 * twist[None], 3, axis=0), lam, np.zeros(rows), np.zeros(1, dtype=np.int64))
-        return MidpointMemory(guess, _workspace(system, self.layout(system), q))
+        return MidpointMemory(guess, _workspace(system, self.layout(system)))
 
     def advance(
         self,
@@ -122,7 +122,7 @@ class MidpointGGL(_ReducedScheme):
         return MidpointMemory(guess, workspace, (_levels(system),))
 
 
-def _workspace(system: MechanicalSystem, layout: Layout, q: Array) -> Workspace:
+def _workspace(system: MechanicalSystem, layout: Layout) -> Workspace:
     bodies, rows = system.mech.mass.size, system.mech.c.size
     still = system.still.copy()
     return Workspace(
