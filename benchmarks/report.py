@@ -1,0 +1,172 @@
+"""The tables, on the terminal and in docs/performance.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from benchmarks.case import Code
+from benchmarks.exudyn_adapter import SPECTRAL_RADIUS, TOLERANCE
+from benchmarks.measure import AGREEMENT, SLOWEST, SOFT, Row
+
+BEGIN = "<!-- written by python -m benchmarks: begin -->"
+END = "<!-- written by python -m benchmarks: end -->"
+FIGURE = Path("docs/images/work_precision.png")
+PACKAGES = ("porthos", "numpy", "numba", "exudyn", "mujoco")
+
+HOW_TO_READ = f"""\
+**How to read the tables.** A step is one time step of size h. Midpoint, MidpointGGL and Exudyn's trapezoidal and
+generalized-alpha rules are implicit and of order 2, RK4 and RK44 are explicit and of order 4: the time per step
+compares the codes at equal h, not at equal accuracy. With T(n) the least wall time of several runs of n steps, the time
+per step is (T(n) - T(1))/(n - 1): setting up a run is not in it. All codes run in one process on one thread, in turn,
+so that a slow spell of the machine meets all of them. A number in brackets is the time divided by that of Midpoint:
+above 1 the code is slower than Midpoint, below 1 it is faster. A dash stands where a code was not measured; the reason
+is in the second table. A peer is left out where a step takes longer than {SLOWEST:g} s, or would take longer at linear
+cost from the next smaller size.
+
+The second table has, for each code, the number of steps timed, the largest change of the energy during these steps
+divided by the largest kinetic energy of Midpoint's run, the Newton iterations per step, and the deviation: the largest
+distance of the centre of mass of any body from its place in Midpoint's solution with the same h, after 100 steps, or
+fewer where the run is shorter or the code slow. Allowed are {AGREEMENT:g} times Midpoint's own error, found by halving
+its step; for MuJoCo, which closes loops by stiff springs, in addition {SOFT:g} of the size of the mechanism. The
+command fails if a deviation is larger.
+
+The third table repeats the comparison on one chain with a smaller step. The last one names the setting of each peer
+that was the fastest one here among those that agree. All runs of Exudyn have the relative Newton tolerance
+{TOLERANCE:g}, spectral radius {SPECTRAL_RADIUS:g} for generalized-alpha, no output, its build without range checks.
+MuJoCo runs without contacts, limits, sensors and actuation, and closes loops with the time constant 2 h.
+
+**Mechanisms.** Chains, tree, net and ladders have bars of length 0.1 m, mass 0.1 kg and section 0.01 x 0.01 m. Chains
+start horizontally at rest; hinges are horizontal. Tree: binary, spherical joints, in the horizontal plane. Net:
+20 x 20 nodes in the horizontal plane, 760 bars with spherical joints, two opposite corners held. Ladder of n: n + 1
+hanging cranks with hinges at the ground and n couplers with spherical joints between their ends, which start with
+1 m/s. Closed loop: document 001, section 7.2, from t = 1 s on, when its load has gone. Slider-crank: document 001,
+section 7.3, with the inertias of the IFToMM library."""
+
+ABOUT_FIGURE = """\
+Chain of 16 bars with spherical joints that starts with angular velocities about the vertical besides gravity. The error
+is the largest distance of the centre of mass of any body from the reference at t = 0.2 s, the time that of the whole
+run, its setting up included. The reference is a very fine run of MuJoCo that Porthos' extrapolated solution confirms.
+For Exudyn each point is the fastest of 12 settings (nodes, Newton, tolerances) whose error is at most 1.5 times that of
+the most accurate one."""
+
+
+class Table(NamedTuple):
+    """A table of texts."""
+
+    title: str
+    head: tuple[str, ...]
+    body: list[tuple[str, ...]]
+
+
+def tables(groups: Sequence[Sequence[Row]], codes: Sequence[Code]) -> list[Table]:
+    """Times side by side, everything else in rows, and the settings that were chosen for the peers."""
+    return [speeds(groups, codes), details(groups), settings(groups, codes)]
+
+
+def speeds(groups: Sequence[Sequence[Row]], codes: Sequence[Code]) -> Table:
+    """A line for each mechanism, a column for each code."""
+    head = ("mechanism", "bodies", "h [s]", *(code.label for code in codes), "Midpoint per body")
+    body = []
+    for rows in groups:
+        base = rows[0].per_step
+        times = [f"{_microseconds(row)}{_ratio(row, base)}" for row in rows]
+        each = "-" if base is None else f"{1e6 * base / rows[0].bodies:.3g}"
+        body.append((rows[0].mechanism, str(rows[0].bodies), f"{rows[0].h:g}", *times, each))
+    return Table("Microseconds per step (times Midpoint)", head, body)
+
+
+def details(groups: Sequence[Sequence[Row]]) -> Table:
+    """A line for each mechanism and code."""
+    head = ("mechanism", "code", "µs per step", "steps", "energy drift", "iterations", "deviation [m]", "allowed [m]")
+    body = []
+    for row in (row for rows in groups for row in rows):
+        if row.per_step is None:
+            body.append((row.mechanism, row.label, f"- ({row.note})", *["-"] * 5))
+            continue
+        newton = "-" if row.iterations is None else f"{row.iterations:.2f}"
+        found = _deviation(row)
+        drift, allowed = f"{row.drift:.1e}", f"{row.tolerance:.1e}"
+        body.append((row.mechanism, row.label, _microseconds(row), str(row.steps), drift, newton, found, allowed))
+    return Table("Steps, energy, iterations and agreement", head, body)
+
+
+def settings(groups: Sequence[Sequence[Row]], codes: Sequence[Code]) -> Table:
+    """The fastest settings of the peers."""
+    peers = [code.label for code in codes if not code.ours]
+    body = [(row.mechanism, row.label, row.setting) for rows in groups for row in rows if row.label in peers]
+    return Table("Settings chosen for the peers", ("mechanism", "code", "setting"), [b for b in body if b[2]])
+
+
+def refinement(rows: Sequence[Row], finer: Sequence[Row]) -> Table:
+    """Deviations at two steps."""
+    coarse = {row.label: row for row in rows}
+    head = ("code", *(f"deviation, h = {h:g} s [m]" for h in (rows[0].h, finer[0].h)), "allowed [m]")
+    body = [(row.label, _deviation(coarse[row.label]), _deviation(row), f"{row.tolerance:.1e}") for row in finer]
+    return Table(f"{rows[0].mechanism}: deviation at the same time with two steps", head, body)
+
+
+def _microseconds(row: Row) -> str:
+    if row.per_step is None:
+        return "-"
+    time = 1e6 * row.per_step
+    return f"{time:.3g}" if time < 1000 else f"{time:.0f}"
+
+
+def _deviation(row: Row) -> str:
+    if row.deviation == 0.0:
+        return "reference"
+    return f"{row.deviation:.1e}" + ("" if row.agrees else " TOO LARGE")
+
+
+def _ratio(row: Row, base: float | None) -> str:
+    return "" if row.per_step is None or base is None or row.per_step == base else f" ({row.per_step / base:.2g})"
+
+
+def show(console: Console, table: Table) -> None:
+    """Print a table."""
+    rich = RichTable(*map(escape, table.head), title=table.title)
+    for line in table.body:
+        rich.add_row(*map(escape, line))
+    console.print(rich)
+
+
+def markdown(table: Table) -> str:
+    """The table in Markdown."""
+    lines = [table.head, tuple("---" for _ in table.head), *table.body]
+    return f"### {table.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def machine() -> str:
+    """Date, processor and versions."""
+    cpuinfo = Path("/proc/cpuinfo")
+    names = [
+        line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
+    ]
+    load = os.getloadavg()[0]
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return (
+        f"Measured on {date.today().isoformat()}: {names[0] if names else platform.processor()}, "
+        f"{os.cpu_count()} cores (one used; load {load:.1f} at the end), {platform.system()} {platform.release()}, "
+        f"Python {platform.python_version()}, {versions}."
+    )
+
+
+def write_page(path: Path, parts: Sequence[str]) -> None:
+    """Write the part of the page between BEGIN and END; what stands before and behind stays."""
+    before, after = "# Performance\n\n", "\n"
+    if path.exists():
+        old = path.read_text()
+        if BEGIN in old and END in old:
+            before, after = old.split(BEGIN)[0], old.split(END)[1]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(before + "\n\n".join([BEGIN, *parts, END]) + after)

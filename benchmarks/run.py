@@ -1,0 +1,96 @@
+"""Measure, compare, print, write the page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+from rich.console import Console
+
+from benchmarks import exudyn_adapter, exudyn_tree, mujoco_adapter, porthos_adapter, report, work_precision
+from benchmarks.measure import Budget, Chooser, Row, measure, refined
+from benchmarks.models import Entry, catalogue
+
+CODES = (
+    porthos_adapter.MIDPOINT,
+    porthos_adapter.GGL,
+    exudyn_adapter.IMPLICIT,
+    exudyn_tree.TREE,
+    mujoco_adapter.RK4,
+)
+PAGE, PARTIAL_PAGE = Path("docs/performance.md"), Path("build/benchmarks/performance.md")
+REFINED = "chain-4 spherical"
+FULL, QUICK = Budget(rounds=3, repeat=0.3, longest=1.5), Budget(rounds=2, repeat=0.1, longest=0.5)
+
+
+def main() -> int:
+    """Run; the exit code is 1 if solutions disagree."""
+    arguments = _arguments()
+    console = Console(width=None if sys.stdout.isatty() else 170)
+    chosen = _choose(arguments.only, arguments.quick)
+    groups, finer = _measure(chosen, QUICK if arguments.quick else FULL, console)
+    all_tables = report.tables(groups, CODES)
+    if finer:
+        coarse = next(rows for rows in groups if rows[0].mechanism == REFINED)
+        all_tables.insert(2, report.refinement(coarse, finer))
+    for table in all_tables:
+        report.show(console, table)
+    whole = not (arguments.quick or arguments.only)
+    if arguments.figure:
+        figure = report.FIGURE if whole else PARTIAL_PAGE.with_name(report.FIGURE.name)
+        work_precision.draw(figure, arguments.quick, console.print)
+    page = PAGE if whole else PARTIAL_PAGE
+    report.write_page(page, _parts(all_tables))
+    console.print(f"page written to {page}")
+    wrong = [row for rows in [*groups, finer] for row in rows if not row.agrees]
+    for row in wrong:
+        console.print(
+            f"DISAGREEMENT: {row.mechanism}, {row.label} ({row.setting}), h = {row.h:g}: "
+            f"{row.deviation:.1e} m from Porthos Midpoint, allowed {row.tolerance:.1e} m",
+            style="bold red",
+        )
+    return 1 if wrong else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Porthos against Exudyn and MuJoCo.")
+    parser.add_argument("--quick", action="store_true", help="small mechanisms, short measurements; page into build/")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="mechanisms whose name contains one of these texts")
+    parser.add_argument("--figure", action="store_true", help="the work-precision figure, too")
+    return parser.parse_args()
+
+
+def _choose(only: Sequence[str] | None, quick: bool) -> list[Entry]:
+    entries = [e for e in catalogue() if e.quick or not quick]
+    if only is None:
+        return entries
+    chosen = [e for e in entries if any(text in e.name for text in only)]
+    if not chosen:
+        raise SystemExit(f"--only: no mechanism has {only} in its name; there are {[e.name for e in entries]}.")
+    return chosen
+
+
+def _measure(entries: Sequence[Entry], budget: Budget, console: Console) -> tuple[list[list[Row]], list[Row]]:
+    """The rows of all mechanisms, and those of REFINED at a smaller step."""
+    chooser, groups, finer = Chooser(), [], []
+    for entry in entries:
+        start = perf_counter()
+        rows = measure(entry, CODES, chooser, budget)
+        groups.append(rows)
+        if entry.name == REFINED:
+            finer = refined(entry, CODES, rows)
+        console.print(f"{entry.name}: {perf_counter() - start:.1f} s", style="dim")
+    return groups, finer
+
+
+def _parts(tables: Sequence[report.Table]) -> list[str]:
+    """The page: date and machine, how to read it, tables, figure."""
+    parts = [report.machine(), report.HOW_TO_READ, *(report.markdown(table) for table in tables)]
+    if report.FIGURE.exists():
+        parts.append(
+            f"### Work and precision\n\n{report.ABOUT_FIGURE}\n\n![work-precision](images/{report.FIGURE.name})"
+        )
+    return parts

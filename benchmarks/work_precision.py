@@ -1,0 +1,120 @@
+"""Work-precision: error at t = 0.2 s against wall time, a chain of 16 bars with motion in and out of the plane.
+
+The bars start with w_k = W cos(2 pi k / 16) e3. The error is the largest distance of the centre of mass of any body
+from the reference: MuJoCo's RK4 with a very small step, confirmed by Porthos' Midpoint, (4 fine - coarse)/3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks import exudyn_adapter, exudyn_tree, mujoco_adapter, porthos_adapter
+from benchmarks.case import Case, CodeFailedError
+from benchmarks.measure import distance, wall_time
+from benchmarks.models import E3, Mechanism, Vector, chain
+from porthos.errors import SimulationError
+from porthos.show.axes import INK, legend, new_figure
+
+END, BARS, RATE = 0.2, 16, 5.0
+STEPS = (10, 20, 40, 100, 200, 400, 1000, 2000, 4000)
+FINE = 20000  # steps of the reference
+CONFIRMED = 1e-9  # m, how well two codes have to agree in it
+SPARE = 0.2  # s, for the repetitions of a run
+WORST = 0.1  # m; errors beyond are not drawn
+TOLERANCES = (1e-5, 1e-8, 1e-10)  # of Exudyn's Newton
+
+
+class Point(NamedTuple):
+    """A run: steps, wall time and error."""
+
+    steps: int
+    seconds: float
+    error: float
+
+
+def mechanism() -> Mechanism:
+    """The chain with its initial motion."""
+    rates = RATE * np.outer(np.cos(2 * np.pi * np.arange(BARS) / BARS), E3)
+    return chain(BARS, "spherical", steps=max(STEPS), rates=rates)
+
+
+def end_of(case: Case, steps: int) -> Vector:
+    """Positions (N, 3) at the end."""
+    return case.record(END / steps, steps, steps).positions[-1]
+
+
+def reference(model: Mechanism) -> tuple[Vector, float]:
+    """The solution, and the distance of two codes in it."""
+    mujoco = mujoco_adapter.MujocoCase(model, next(mujoco_adapter.settings(model)))
+    porthos = porthos_adapter.PorthosCase(model, porthos_adapter.ph.Midpoint())
+    solution = end_of(mujoco, FINE)
+    coarse, fine = (end_of(porthos, n) for n in (max(STEPS), 2 * max(STEPS)))
+    gap = distance(solution, (4 * fine - coarse) / 3)
+    if not gap < CONFIRMED:
+        raise CodeFailedError(f"work-precision: MuJoCo and Porthos differ by {gap:.1e} m in the reference.")
+    return solution, gap
+
+
+def curves(model: Mechanism) -> Iterator[tuple[str, str, list[Case]]]:
+    """(label, format of the curve, cases of which the fastest one counts)."""
+    ph = porthos_adapter.ph
+    yield "Porthos Midpoint", "o-", [porthos_adapter.PorthosCase(model, ph.Midpoint())]
+    yield "Porthos MidpointGGL", "s-", [porthos_adapter.PorthosCase(model, ph.MidpointGGL())]
+    for name, integrator in (
+        ("Exudyn generalized-alpha", exudyn_adapter.GENERALIZED_ALPHA),
+        ("Exudyn trapezoidal", exudyn_adapter.TRAPEZOIDAL),
+    ):
+        settings = [
+            exudyn_adapter.Setting(integrator, newton, node, "EigenSparse", tolerance)
+            for newton in (exudyn_adapter.MODIFIED, exudyn_adapter.EACH_STEP)
+            for node in exudyn_adapter.NODES
+            for tolerance in TOLERANCES
+        ]
+        yield name, "^--" if name.endswith("alpha") else "v--", [exudyn_adapter.ExudynCase(model, s) for s in settings]
+    yield "Exudyn kinematic tree, RK44", "D:", [exudyn_tree.TreeCase(model, "EigenDense")]
+    yield "MuJoCo RK4", "x:", [mujoco_adapter.MujocoCase(model, next(mujoco_adapter.settings(model)))]
+
+
+def points(cases: list[Case], solution: Vector, steps: tuple[int, ...]) -> list[Point]:
+    """For each number of steps the fastest case among those nearly as accurate as the best one."""
+    result = []
+    for n in steps:
+        tried = [p for case in cases if (p := _point(case, n, solution)) is not None]
+        if tried:
+            best = min(p.error for p in tried)
+            result.append(min((p for p in tried if p.error <= 1.5 * best), key=lambda p: p.seconds))
+    return result
+
+
+def _point(case: Case, n: int, solution: Vector) -> Point | None:
+    """None if the case fails or is far off."""
+    try:
+        error = distance(end_of(case, n), solution)
+        if not error < WORST:
+            return None
+        return Point(n, wall_time(lambda: case.run(END / n, n), SPARE), error)
+    except (CodeFailedError, SimulationError):
+        return None
+
+
+def draw(path: Path, quick: bool, say: Callable[[str], None]) -> None:
+    """Measure, and write the figure."""
+    model = mechanism()
+    solution, gap = reference(model)
+    say(f"work-precision: two codes agree in the reference to {gap:.1e} m")
+    figure, (ax,) = new_figure(panel=(7.0, 4.6))
+    for label, style, cases in curves(model):
+        found = points(cases, solution, STEPS[1:7:2] if quick else STEPS)
+        say(f"{label}: " + ", ".join(f"{p.steps} steps {1e3 * p.seconds:.3g} ms {p.error:.1e} m" for p in found))
+        ax.loglog([p.seconds for p in found], [p.error for p in found], style, label=label, markersize=5)
+    ax.set_xlabel("wall time of the run [s]", color=INK)
+    ax.set_ylabel("error of the positions at t = 0.2 s [m]", color=INK)
+    ax.set_title(f"chain-{BARS}, spherical joints, motion out of the plane", fontsize=10, color=INK, loc="right")
+    legend(ax, columns=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=200)
+    say(f"figure written to {path}")
