@@ -156,7 +156,7 @@ def machine() -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return (
         f"Measured on {date.today().isoformat()}: {names[0] if names else platform.processor()}, "
-        f"{os.cpu_count()} cores (one used; load {load:.1f} at the end), {platform.system()} {platform.release()}, "
+        f"{os.cpu_count()} cores (one used; load {load:.1f} at the end), {platform.system()}, "
         f"Python {platform.python_version()}, {versions}."
     )
 

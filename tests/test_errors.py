@@ -644,3 +644,21 @@ def test_names_in_a_trajectory():
     sentence(ph.PorthosError, lambda: run.joint("hing"), *no_joint)
     no_port = ("'pendulum' has no load or port 'mtor'", "Did you mean 'motor'?", "Known: 'motor', 'hand'")
     sentence(ph.PorthosError, lambda: run.port("mtor"), *no_port)
+
+
+@pytest.mark.parametrize("length", [1e-6, 1.0, 1e3])
+def test_inconsistency_is_judged_by_the_size_of_the_mechanism(length):
+    """A gap of a thousandth of the pendulum is refused, or closed by projection, whatever the pendulum's size."""
+
+    def pendulum_with_gap() -> ph.Model:
+        model = ph.Model("scaled")
+        model.body("bob", ph.Box(1, length * np.array([0.1, 0.2, 0.3])), position=(length, 0, 0))
+        model.spherical("J", model.ground, "bob", at=(0, 0, 0), at_b=(1e-3 * length, 0, 0))
+        return model
+
+    with pytest.raises(ph.InconsistentStateError, match="joint 'J': the initial positions violate it"):
+        pendulum_with_gap().assemble(initial="refuse")
+    system = pendulum_with_gap().assemble()
+    q = system.split(system.initial_state())[0]
+    assert np.abs(system.g(q)).max() < 1e-14 * max(length, 1e-2)
+    assert system.adjustments[0].position == pytest.approx(1e-3 * length, rel=1e-9)

@@ -41,7 +41,7 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
     if gaps[0].max(initial=0.0) > 0.0:
         q = _project_position(system, q)
         gaps = _violations(system, q, twist)
-        if not gaps[0].max() <= REFUSED * max(1.0, system.length**2):
+        if not np.all(gaps[0] <= REFUSED * _row_scale(system)):
             _refuse(system, gaps, "The projection onto the joints did not converge: ")
     twist = _project_velocity(system, q, twist)
     v = _rigid_velocity(system, q, twist)
@@ -51,14 +51,14 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
 
 def _project_position(system: MechanicalSystem, q: Array) -> Array:
     """q moved onto g = 0 by Gauss-Newton steps in the mass metric, down to round-off."""
-    limit, size = 1e-15 * max(1.0, system.length**2), np.inf
+    limit, size, scale = 1e-15, np.inf, _row_scale(system)
     bodies, start, sizes = len(system.body_names), system.layout.pattern.start, system.layout.pattern.size
     for _ in range(ITERATIONS):
         rows, last = row_vectors(system.mech.c.size), size
         g = np.zeros(system.mech.c.size)
         evaluate_rows(system.mech, q, 1.0, rows)
         nodal.constraint_values(system.mech, rows, g)
-        size = float(np.abs(g).max())
+        size = float((np.abs(g) / scale).max())
         if size <= limit or (size < 1e3 * limit and size > 0.5 * last) or not np.isfinite(size):
             break
         rhs = right_side(system.layout.pattern)
@@ -117,18 +117,22 @@ def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array
     return np.abs(g), np.abs(_rates(system, q, twist))
 
 
+def _row_scale(system: MechanicalSystem) -> Array:
+    """The size of each joint row (R,): 1 for angles, the length of the mechanism for gaps, its square for distances."""
+    gap, distance = np.any(system.mech.cw[:, :, 0], axis=1), np.any(system.mech.cu[:, :, 0], axis=1)
+    return system.length ** (gap.astype(float) + distance)
+
+
 def _refuse(system: MechanicalSystem, gaps: tuple[Array, Array], intro: str = "") -> None:
     """Raise an error that lists the joints that the initial values violate, if there are any."""
     lines = []
-    for gap, scale, word in (
-        (gaps[0], max(1.0, system.length), "positions"),
-        (gaps[1], max(1.0, system.length), "velocities"),
-    ):
+    scale = _row_scale(system)
+    for gap, word in ((gaps[0], "positions"), (gaps[1], "velocities")):
         for name, first, last in zip(
             system.joint_names, system.mech.joint_row[:-1], system.mech.joint_row[1:], strict=True
         ):
             worst = float(gap[first:last].max(initial=0.0))
-            if not worst <= REFUSED * scale:
+            if not np.all(gap[first:last] <= REFUSED * scale[first:last]):
                 lines.append(f"joint '{name}': the initial {word} violate it by {worst:.3e}")
     if lines:
         raise InconsistentStateError(
