@@ -46,4 +46,5 @@ class Code(NamedTuple):
     settings: Callable[[Mechanism], Iterator[Any]]
     build: Callable[[Mechanism, Any], Case]
     ours: bool = False  # measured however slow
+    tight: Callable[[Any], Any] | None = None  # the setting with the default tolerance, for the energy drift
     soft_loops: bool = False  # loops are closed by stiff springs, to some digits only

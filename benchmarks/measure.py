@@ -49,6 +49,7 @@ class Row:
     per_step: float | None = None  # s
     steps: int = 0
     drift: float | None = None
+    tight_drift: float | None = None  # with the default tolerance of the code; infinite if that run failed
     iterations: float | None = None
     deviation: float | None = None  # m
     tolerance: float = 0.0  # m
@@ -203,9 +204,9 @@ def measure(entry: Entry, codes: Sequence[Code], chooser: Chooser, budget: Budge
     for _ in range(budget.rounds):
         for some in trials:
             some[:] = [t for t in some if _timed(t, mechanism, budget)]
-    for row, some in zip(rows, trials, strict=True):
+    for code, row, some in zip(codes, rows, trials, strict=True):
         if some:
-            _fill(row, min(some, key=lambda t: t.per_step), mechanism, truth)
+            _fill(row, code, min(some, key=lambda t: t.per_step), mechanism, truth)
         elif not row.note:
             row.note = "no setting got through the run"
     return rows
@@ -221,13 +222,24 @@ def _timed(trial: Trial, mechanism: Mechanism, budget: Budget) -> bool:
     return True
 
 
-def _fill(row: Row, trial: Trial, mechanism: Mechanism, truth: Truth) -> None:
+def _fill(row: Row, code: Code, trial: Trial, mechanism: Mechanism, truth: Truth) -> None:
     """Write down what was found, and the energy drift from a run of the same length."""
-    energy = trial.case.record(mechanism.h, *_recording(trial.steps)).energy
     row.setting, row.per_step, row.steps = trial.case.setting, trial.per_step, trial.steps
-    row.iterations, row.deviation, row.tolerance = trial.case.iterations, trial.deviation, trial.tolerance
+    row.deviation, row.tolerance = trial.deviation, trial.tolerance
     row.chosen = trial.setting
-    row.drift = float(np.abs(energy - energy[0]).max()) / truth.kinetic
+    row.drift = _drift(trial.case, mechanism, trial.steps, truth)
+    row.iterations = trial.case.iterations
+    if code.tight is not None:
+        try:
+            row.tight_drift = _drift(code.build(mechanism, code.tight(trial.setting)), mechanism, trial.steps, truth)
+        except CodeFailedError:
+            row.tight_drift = np.inf
+
+
+def _drift(case: Case, mechanism: Mechanism, steps: int, truth: Truth) -> float:
+    """The largest change of the energy, relative to the kinetic energy."""
+    energy = case.record(mechanism.h, *_recording(steps)).energy
+    return float(np.abs(energy - energy[0]).max()) / truth.kinetic
 
 
 def refined(entry: Entry, codes: Sequence[Code], rows: Sequence[Row], factor: int = 10) -> list[Row]:

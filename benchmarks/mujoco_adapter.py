@@ -26,7 +26,7 @@ SOLVERS = {"Newton": mujoco.mjtSolver.mjSOL_NEWTON, "CG": mujoco.mjtSolver.mjSOL
 JACOBIANS = {"sparse": mujoco.mjtJacobian.mjJAC_SPARSE, "dense": mujoco.mjtJacobian.mjJAC_DENSE}
 PLAIN = {"": 0, "no warm start, no islands": int(OFF.mjDSBL_WARMSTART | OFF.mjDSBL_ISLAND)}
 IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # the hardest constraint MuJoCo allows
-DENSE_LIMIT = 40  # bodies; with more only sparse Jacobians are tried, and not the PGS solver
+DENSE_LIMIT = 40  # bodies; with more, dense Jacobians (6 times slower on the net) and PGS are not tried
 JOINTS = {
     "spherical": mujoco.mjtJoint.mjJNT_BALL,
     "revolute": mujoco.mjtJoint.mjJNT_HINGE,

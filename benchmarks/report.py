@@ -6,17 +6,20 @@ import os
 import platform
 from collections.abc import Sequence
 from datetime import date
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+import porthos
 from benchmarks.case import Code
-from benchmarks.exudyn_adapter import SPECTRAL_RADIUS, TOLERANCE
-from benchmarks.measure import AGREEMENT, SLOWEST, SOFT, Row
+from benchmarks.exudyn_adapter import DEFAULT_TOLERANCE, SPECTRAL_RADIUS, TOLERANCE
+from benchmarks.measure import AGREEMENT, LARGE, SLOWEST, SOFT, Row
 
 BEGIN = "<!-- written by python -m benchmarks: begin -->"
 END = "<!-- written by python -m benchmarks: end -->"
@@ -34,15 +37,20 @@ is in the second table. A peer is left out where a step takes longer than {SLOWE
 cost from the next smaller size.
 
 The second table has, for each code, the number of steps timed, the largest change of the energy during these steps
-divided by the largest kinetic energy of Midpoint's run, the Newton iterations per step, and the deviation: the largest
+divided by the largest kinetic energy of Midpoint's run (for Exudyn in brackets: with its default Newton tolerance
+{DEFAULT_TOLERANCE:g} instead of {TOLERANCE:g}), the Newton iterations per step, and the deviation: the largest
 distance of the centre of mass of any body from its place in Midpoint's solution with the same h, after 100 steps, or
 fewer where the run is shorter or the code slow. Allowed are {AGREEMENT:g} times Midpoint's own error, found by halving
 its step; for MuJoCo, which closes loops by stiff springs, in addition {SOFT:g} of the size of the mechanism. The
 command fails if a deviation is larger.
 
-The third table repeats the comparison on one chain with a smaller step. The last one names the setting of each peer
-that was the fastest one here among those that agree. All runs of Exudyn have the relative Newton tolerance
-{TOLERANCE:g}, spectral radius {SPECTRAL_RADIUS:g} for generalized-alpha, no output, its build without range checks.
+Where a code made fewer steps than Midpoint, its time belongs to the first part of the motion only.
+
+The third table repeats the comparison on one chain with a smaller step. The last one names the settings of the peers:
+short runs rank those that agree, the best three are timed in full, the fastest counts; with more than {LARGE} bodies
+only the best six of the next smaller size are tried, if there is one. Settings close to each other change places from
+run to run. The timed runs of Exudyn have the relative Newton tolerance {TOLERANCE:g}, chosen for speed, spectral radius
+{SPECTRAL_RADIUS:g} for generalized-alpha (no other was tried), no output, and its build without range checks.
 MuJoCo runs without contacts, limits, sensors and actuation, and closes loops with the time constant 2 h.
 
 **Mechanisms.** Chains, tree, net and ladders have bars of length 0.1 m, mass 0.1 kg and section 0.01 x 0.01 m. Chains
@@ -95,7 +103,7 @@ def details(groups: Sequence[Sequence[Row]]) -> Table:
             continue
         newton = "-" if row.iterations is None else f"{row.iterations:.2f}"
         found = _deviation(row)
-        drift, allowed = f"{row.drift:.1e}", f"{row.tolerance:.1e}"
+        drift, allowed = _drift(row), f"{row.tolerance:.1e}"
         body.append((row.mechanism, row.label, _microseconds(row), str(row.steps), drift, newton, found, allowed))
     return Table("Steps, energy, iterations and agreement", head, body)
 
@@ -122,6 +130,12 @@ def _microseconds(row: Row) -> str:
     return f"{time:.3g}" if time < 1000 else f"{time:.0f}"
 
 
+def _drift(row: Row) -> str:
+    if row.tight_drift is None:
+        return f"{row.drift:.1e}"
+    return f"{row.drift:.1e} ({f'{row.tight_drift:.1e}' if np.isfinite(row.tight_drift) else 'failed'})"
+
+
 def _deviation(row: Row) -> str:
     if row.deviation == 0.0:
         return "reference"
@@ -129,7 +143,10 @@ def _deviation(row: Row) -> str:
 
 
 def _ratio(row: Row, base: float | None) -> str:
-    return "" if row.per_step is None or base is None or row.per_step == base else f" ({row.per_step / base:.2g})"
+    if row.per_step is None or base is None or row.per_step == base:
+        return ""
+    ratio = row.per_step / base
+    return f" ({ratio:.2g})" if ratio < 10 else f" ({ratio:.0f})"
 
 
 def show(console: Console, table: Table) -> None:
@@ -153,11 +170,12 @@ def machine() -> str:
         line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
     ]
     load = os.getloadavg()[0]
+    sources = sha256(b"".join(path.read_bytes() for path in sorted(Path(porthos.__file__).parent.rglob("*.py"))))
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return (
         f"Measured on {date.today().isoformat()}: {names[0] if names else platform.processor()}, "
         f"{os.cpu_count()} cores (one used; load {load:.1f} at the end), {platform.system()}, "
-        f"Python {platform.python_version()}, {versions}."
+        f"Python {platform.python_version()}, {versions}; sources of Porthos {sources.hexdigest()[:10]}."
     )
 
 

@@ -7,6 +7,7 @@ from the reference: MuJoCo's RK4 with a very small step, confirmed by Porthos' M
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +24,9 @@ END, BARS, RATE = 0.2, 16, 5.0
 STEPS = (10, 20, 40, 100, 200, 400, 1000, 2000, 4000)
 FINE = 20000  # steps of the reference
 CONFIRMED = 1e-9  # m, how well two codes have to agree in it
-SPARE = 0.2  # s, for the repetitions of a run
+SPARE = 0.1  # s, for the repetitions of a run
 WORST = 0.1  # m; errors beyond are not drawn
+NEARLY = 1.5  # times the error of the best setting
 TOLERANCES = (1e-5, 1e-8, 1e-10)  # of Exudyn's Newton
 
 
@@ -83,22 +85,22 @@ def points(cases: list[Case], solution: Vector, steps: tuple[int, ...]) -> list[
     """For each number of steps the fastest case among those nearly as accurate as the best one."""
     result = []
     for n in steps:
-        tried = [p for case in cases if (p := _point(case, n, solution)) is not None]
-        if tried:
-            best = min(p.error for p in tried)
-            result.append(min((p for p in tried if p.error <= 1.5 * best), key=lambda p: p.seconds))
+        errors = [_error(case, n, solution) for case in cases]
+        if (best := min(errors)) > WORST:
+            continue
+        good = [(case, error) for case, error in zip(cases, errors, strict=True) if error <= NEARLY * best]
+        times = [wall_time(partial(case.run, END / n, n), SPARE) for case, _ in good]
+        result.append(min((Point(n, t, e) for t, (_, e) in zip(times, good, strict=True)), key=lambda p: p.seconds))
     return result
 
 
-def _point(case: Case, n: int, solution: Vector) -> Point | None:
-    """None if the case fails or is far off."""
+def _error(case: Case, n: int, solution: Vector) -> float:
+    """Infinite if the case fails."""
     try:
         error = distance(end_of(case, n), solution)
-        if not error < WORST:
-            return None
-        return Point(n, wall_time(lambda: case.run(END / n, n), SPARE), error)
     except (CodeFailedError, SimulationError):
-        return None
+        return np.inf
+    return error if np.isfinite(error) else np.inf
 
 
 def draw(path: Path, quick: bool, say: Callable[[str], None]) -> None:
