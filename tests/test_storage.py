@@ -11,7 +11,7 @@ import pytest
 import xarray
 
 import porthos as ph
-from porthos.results import storage
+from porthos.results import storage, writing
 
 BALANCES = (
     "t", "q", "v", "multipliers", "iterations", "kinetic_energy", "potential_energy", "energy", "linear_momentum",
@@ -275,7 +275,7 @@ def test_tables_that_would_lead_compiled_code_astray(run, table, place, value, w
 def test_missing_table_and_wrong_shape(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with h5py.File(path, "a") as file:
-        del file["porthos/multipliers"]
+        file.move("porthos/multipliers", "porthos/other")
     refused(path, "damaged", "multipliers")
     with h5netcdf.File(path, "a") as file:
         file.groups["porthos"].create_variable("multipliers", ("n_time", "n_body"), np.float64)
@@ -306,8 +306,8 @@ def test_failure_at_each_stage_leaves_the_older_file(run, call, number, sentence
     def fail(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(storage.os, call, fail)
-    fails_to_save(run, path, sentence, "the run is still in memory")
+    monkeypatch.setattr(writing.os, call, fail)
+    fails_to_save(run, path, sentence, "the run itself is not lost")
     monkeypatch.undo()
     assert files(tmp_path) == ["run.nc"]
     assert path.read_bytes() == b"older result"
@@ -317,7 +317,7 @@ def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(storage, "_flush", interrupt)
+    monkeypatch.setattr(writing, "_flush", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run.save(tmp_path / "run.nc")
     assert files(tmp_path) == []

@@ -78,7 +78,7 @@ from porthos.model.joints import (
     Universal as Universal,
 )
 from porthos.model.model import Model as Model
-from porthos.results.storage import load as load
+from porthos.results.loading import load as load
 from porthos.results.trajectory import Trajectory as Trajectory
 from porthos.simulate import simulate as simulate
 from porthos.system.interconnect import interconnect as interconnect

@@ -52,6 +52,7 @@ class Status(Enum):
         "A body turned by more than 127 degrees within one step: the step is too large for the motion. "
         "Use a step of which a turn of the fastest body takes ten or more."
     )
+    INTERRUPTED = "The run was stopped before its end, by Ctrl-C or from outside. What was computed until then is kept."
 
 
 class SimulationError(PorthosError):

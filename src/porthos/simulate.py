@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from porthos.errors import PorthosError, SimulationError, Status
 from porthos.integrate.inputs import Inputs
-from porthos.integrate.march import march
+from porthos.integrate.interrupt import interruptible
+from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.progress import progress_bar
 from porthos.integrate.scheme import Scheme
 from porthos.model.model import Model
 from porthos.results.trajectory import Trajectory
+from porthos.results.writing import Writer
 from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
@@ -32,12 +35,17 @@ def simulate(
     initial: Literal["project", "refuse"] = "project",
     on_failure: Literal["raise", "return"] = "raise",
     progress: bool | None = None,
+    out: str | Path | None = None,
 ) -> Trajectory:
     """Run a model from t = 0 to `end` with a fixed `step` and return its trajectory.
 
     `inputs` maps port names to a constant, an array with a row for each step, a function u(t) or a controller
     u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
     or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
+
+    `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
+    and the trajectory reads what is asked of it, so a run need not fit into memory. The file is whole at any time: a
+    run that fails or is interrupted (Ctrl-C) leaves all that was computed.
     """
     if not isinstance(scheme, Scheme):
         hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
@@ -47,16 +55,23 @@ def simulate(
     for adjustment in system.adjustments:
         log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     signals = Inputs(system, inputs, steps)
-    with progress_bar(system.name, steps, progress) as report:
-        raw = march(system, scheme, float(step), steps, int(every), signals, report)
+    every = int(every)
+    store: Store = Writer(out, system, repr(scheme), steps // every + 1, live=True) if out is not None else Memory()
+    try:
+        with interruptible() as interrupted, progress_bar(system.name, steps, progress) as report:
+            raw = march(system, scheme, float(step), steps, every, signals, report, interrupted, store)
+    finally:
+        if isinstance(store, Writer):
+            store.discard()
     run = Trajectory(system, raw, scheme=repr(scheme))
-    if raw.status is not Status.OK and on_failure == "raise":
-        raise SimulationError(
-            f"'{system.name}' stopped at t = {raw.t[-1]:.6g} of {end:.6g}: {raw.message} "
-            "The part computed is in the attribute `trajectory` of this error.",
-            raw.status,
-            run,
-        )
+    if raw.status is Status.OK:
+        return run
+    where = f"'{system.name}' stopped at t = {raw.t[-1]:.6g} of {end:.6g}: {raw.message}"
+    if raw.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt(f"{where} See '{out}'." if out is not None else where)
+    if on_failure == "raise":
+        text = f"{where} The part computed is in the attribute `trajectory` of this error."
+        raise SimulationError(text, raw.status, run)
     return run
 
 

@@ -29,19 +29,26 @@ class Inputs:
         self._signals = [_signal(t, given.get(t.name), steps) for t in self._terminals]
         self.feedback = any(kind == "controller" for kind, _ in self._signals)
 
-    def wrenches(self, first: int, count: int, h: float) -> Array:
-        """Wrenches (count, L, 6) at the midpoints of the steps first .. first + count - 1, without feedback."""
-        result = np.zeros((count, len(self._signals), 6))
+    def wrenches(self, first: int, count: int, h: float) -> tuple[Array, InputError | None]:
+        """Wrenches (count, L, 6) at the midpoints of the steps first .. first + count - 1, without feedback.
+
+        If a function fails on the way, those of the steps before, and its error.
+        """
+        result, good, failure = np.zeros((count, len(self._signals), 6)), count, None
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
             elif kind == "table":
                 result[:, k] = source[first : first + count] @ terminal.basis.T
             else:
-                for n in range(count):
+                for n in range(good):
                     t = (first + n + 0.5) * h
-                    result[n, k] = terminal.basis @ _called(terminal, t, source, t)
-        return result
+                    try:
+                        result[n, k] = terminal.basis @ _called(terminal, t, source, t)
+                    except InputError as error:
+                        good, failure = n, error
+                        break
+        return result[:good], failure
 
     def at(self, t: float, row: int, q: Array, v: Array) -> Array:
         """Wrench (L, 6) at time t in the state (q, v); tables give their row, controllers see the outputs there."""

@@ -1,9 +1,11 @@
-"""The fixed-step march: from the initial state to the end, in chunks of compiled steps."""
+"""The fixed-step march: from the initial state to the end, in chunks of compiled steps, kept in blocks of states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
 
 CHUNK = 1000  # steps between two calls of `progress`
+BLOCK = 2**24  # bytes of a block of states
+PATIENCE = 30.0  # seconds after which a block is handed on even if it has room left
 
 STATUS = {
     CONVERGED: Status.OK,
@@ -23,11 +27,15 @@ STATUS = {
     SINGULAR: Status.SINGULAR,
     TURNED_TOO_FAR: Status.STEP_TOO_LARGE,
 }
+UNFINISHED = "The run has not reached its end: it is still going on, or was stopped from outside."
 
 
 @dataclass(frozen=True)
 class March:
-    """The raw result: states at the recorded nodes, and what happened in the interval before each of them."""
+    """The raw result: states at the recorded nodes, and what happened in the interval before each of them.
+
+    The arrays may also stay in a file; then a slice of them reads only what it names.
+    """
 
     t: Array  # (K,)
     q: Array  # (K, N, 4, 3)
@@ -40,6 +48,63 @@ class March:
     status: Status
     message: str
 
+    def blocks(self) -> Iterator[slice]:
+        """Ranges of rows that cover all of them and take BLOCK bytes each."""
+        rows = rows_of_a_block(self.q.shape[1], self.multipliers.shape[1], self.work.shape[1])
+        return (slice(k, min(k + rows, len(self.t))) for k in range(0, len(self.t), rows))
+
+    def part(self, rows: slice) -> March:
+        """Some of the rows."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in ARRAYS})
+
+
+ARRAYS = tuple(field.name for field in fields(March) if field.name not in ("status", "message"))
+
+
+class Store(Protocol):
+    """Where the states of a run are kept: in memory, or in a file."""
+
+    def append(self, block: March) -> None:
+        """Keep the next states; the status and message of the last block are those of the run."""
+
+    def revise(self, rows: slice, wrench: Array) -> None:
+        """Fill in inputs that were not known when the states were kept."""
+
+    def raw(self) -> March:
+        """All that was kept."""
+
+
+class Memory:
+    """States kept in memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[March] = []
+
+    def append(self, block: March) -> None:
+        """Keep the next states."""
+        self._parts.append(block)
+
+    def revise(self, rows: slice, wrench: Array) -> None:
+        """Fill in inputs."""
+        self.raw().wrench[rows] = wrench
+
+    def raw(self) -> March:
+        """All blocks as one."""
+        if len(self._parts) > 1:
+            self._parts = [joined(self._parts)]
+        return self._parts[0]
+
+
+def joined(parts: list[March]) -> March:
+    """Blocks as one, with the status of the last of them."""
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
+    return replace(parts[-1], **arrays)
+
+
+def rows_of_a_block(bodies: int, rows: int, loads: int) -> int:
+    """How many states of a system make a block."""
+    return max(1, BLOCK // (8 * (24 * bodies + rows + 13 * loads + 2)))
+
 
 def march(
     system: MechanicalSystem,
@@ -49,35 +114,99 @@ def march(
     every: int,
     inputs: Inputs,
     progress: Callable[[int], None] = lambda done: None,
+    interrupted: Callable[[], bool] = lambda: False,
+    store: Store | None = None,
 ) -> March:
     """Make `steps` steps of size h and keep every `every`-th state; a failure keeps all that was computed."""
-    record = _record(system, steps // every)
-    q, v = system.initial_arrays()
-    q_start, v_start = q[:-1].copy(), v[:-1].copy()
-    done, status, message = 0, Status.OK, Status.OK.value
-    single = inputs.feedback
+    store = Memory() if store is None else store
+    for block in march_in_blocks(system, scheme, h, steps, every, inputs, progress, interrupted):
+        store.append(block)
+    if inputs.feedback:  # a controller may have a memory: asked for its values at the nodes on the way, it would stray
+        kept = store.raw()
+        for rows in kept.blocks():
+            nodes = np.rint(kept.t[rows] / h).astype(np.int64)
+            store.revise(rows, _nodal_wrenches(inputs, nodes, h, kept.q[rows], kept.v[rows]))
+    return store.raw()
+
+
+@dataclass
+class _Run:
+    """Where a run is."""
+
+    q: Array  # (N+1, 4, 3)
+    v: Array
+    memory: Any = None
+    done: int = 0
+    status: Status = Status.OK
+    message: str = Status.OK.value
+
+
+def march_in_blocks(
+    system: MechanicalSystem,
+    scheme: Scheme,
+    h: float,
+    steps: int,
+    every: int,
+    inputs: Inputs,
+    progress: Callable[[int], None],
+    interrupted: Callable[[], bool],
+) -> Iterator[March]:
+    """The states of a run, block by block; the first one begins with the initial state."""
+    run = _Run(*system.initial_arrays())
+    first: list[March] = [_initial(system, run, inputs)]
+    rows = rows_of_a_block(len(system.body_names), system.mech.c.size, len(system.terminals))
+    while first or (run.done < steps and run.status is Status.OK):
+        start, limit = run.done, min(run.done + rows * every, steps)
+        record = _record(system, (limit - start) // every)
+        _fill(run, record, system, scheme, h, every, limit, inputs, progress, interrupted)
+        block = _block(run, record, start, h, every, inputs)
+        if run.status is Status.OK and run.done < steps:
+            block = replace(block, status=Status.INTERRUPTED, message=UNFINISHED)
+        yield joined([*first, block])
+        first = []
+
+
+def _fill(
+    run: _Run,
+    record: Record,
+    system: MechanicalSystem,
+    scheme: Scheme,
+    h: float,
+    every: int,
+    limit: int,
+    inputs: Inputs,
+    progress: Callable[[int], None],
+    interrupted: Callable[[], bool],
+) -> None:
+    """Make steps up to `limit`, for not much longer than PATIENCE, and write them into the record."""
+    start, since = run.done, time.monotonic()
     try:
-        memory = scheme.start(system, h, q, v, inputs.at(0.0, 0, q, v))
-        while done < steps and status is Status.OK:
-            count = 1 if single else min(_chunk(every), steps - done)
-            try:
-                wrench = inputs.at((done + 0.5) * h, done, q, v)[None] if single else inputs.wrenches(done, count, h)
-            except InputError:
-                if single:
-                    raise
-                single = True  # one of the steps ahead has a bad input: make the good ones before it one by one
-                continue
-            part = _part(record, slice(done // every, (done + count - 1) // every + 1))
+        if run.memory is None:
+            run.memory = scheme.start(system, h, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
+        while run.done < limit and run.status is Status.OK:
+            count = 1 if inputs.feedback else min(_chunk(every), limit - run.done)
+            if inputs.feedback:
+                wrench, error = inputs.at((run.done + 0.5) * h, run.done, run.q, run.v)[None], None
+            else:
+                wrench, error = inputs.wrenches(run.done, count, h)
+            place = run.done - start
+            part = _part(record, slice(place // every, (place + count - 1) // every + 1))
             # a single step is the last one of its interval only now and then
-            stride = every if count > 1 or (done + 1) % every else 1
-            ended, made = scheme.advance(system, h, wrench, stride, q, v, memory, part)
-            done, status = done + made, STATUS[ended]
-            progress(done)
-        if status is not Status.OK:
-            message = f"{status.value} It happened in the step from t = {done * h:.6g} to {(done + 1) * h:.6g}."
+            stride = every if count > 1 or (place + 1) % every else 1
+            ended, made = scheme.advance(system, h, wrench, stride, run.q, run.v, run.memory, part)
+            run.done, run.status = run.done + made, STATUS[ended]
+            progress(run.done)
+            if run.status is not Status.OK:
+                place_in_time = f"It happened in the step from t = {run.done * h:.6g} to {(run.done + 1) * h:.6g}."
+                run.message = f"{run.status.value} {place_in_time}"
+            elif error is not None:
+                raise error
+            elif interrupted():
+                run.status, run.message = Status.INTERRUPTED, Status.INTERRUPTED.value
+            elif run.done % every == 0 and time.monotonic() - since > PATIENCE:
+                break
     except InputError as error:
-        status, message = Status.BAD_INPUT, str(error)
-    return _collect(record, (q_start, v_start), (q[:-1], v[:-1]), done, h, every, inputs, status, message)
+        run.status, run.message = Status.BAD_INPUT, str(error)
 
 
 def _chunk(every: int) -> int:
@@ -98,41 +227,29 @@ def _part(record: Record, rows: slice) -> Record:
     return Record(r.q[rows], r.v[rows], r.lam[rows], r.y[rows], r.work[rows], r.iterations[rows])
 
 
-def _collect(
-    record: Record,
-    start: tuple[Array, Array],
-    last: tuple[Array, Array],
-    done: int,
-    h: float,
-    every: int,
-    inputs: Inputs,
-    status: Status,
-    message: str,
-) -> March:
-    """Put the initial state in front and cut the record to what was computed; `last` is the last good state."""
-    kept, rest = divmod(done, every)
+def _initial(system: MechanicalSystem, run: _Run, inputs: Inputs) -> March:
+    """The state before the first step."""
+    count = np.zeros(1, dtype=np.int64)
+    return _kept(_record(system, 0), run.q[None, :-1].copy(), run.v[None, :-1].copy(), count, 1.0, inputs, run)
+
+
+def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: Inputs) -> March:
+    """The part of a record that was filled since `start`."""
+    kept, rest = divmod(run.done - start, every)
     if rest:  # the state before a failure; multipliers and outputs belong to whole intervals
-        record.q[kept], record.v[kept] = last
+        record.q[kept], record.v[kept] = run.q[:-1], run.v[:-1]
         record.lam[kept] = record.y[kept] = np.nan
-    nodes = np.array([*range(0, kept * every + 1, every), *([done] if rest else [])])
-    count = nodes.size - 1
-
-    def behind(first: Array, values: Array) -> Array:
-        return np.concatenate([first[None], values[:count]])
-
-    q, v = behind(start[0], record.q), behind(start[1], record.v)
-    return March(
-        t=nodes * h,
-        q=q,
-        v=v,
-        wrench=_nodal_wrenches(inputs, nodes, h, q, v),
-        multipliers=behind(np.zeros(record.lam.shape[1]), record.lam),
-        outputs=behind(np.zeros(record.y.shape[1:]), record.y),
-        work=behind(np.zeros(record.work.shape[1]), record.work),
-        iterations=np.concatenate([[0], record.iterations[:count]]),
-        status=status,
-        message=message,
+    nodes = np.array([*range(start + every, run.done + 1, every), *([run.done] if rest else [])], dtype=np.int64)
+    return _kept(
+        _part(record, slice(nodes.size)), record.q[: nodes.size], record.v[: nodes.size], nodes, h, inputs, run
     )
+
+
+def _kept(r: Record, q: Array, v: Array, nodes: IntArray, h: float, inputs: Inputs, run: _Run) -> March:
+    known = not inputs.feedback
+    wrench = _nodal_wrenches(inputs, nodes, h, q, v) if known else np.full(r.y.shape, np.nan)
+    t = np.asarray(nodes * h, dtype=np.float64)
+    return March(t, q, v, wrench, r.lam, r.y, r.work, r.iterations, run.status, run.message)
 
 
 def _nodal_wrenches(inputs: Inputs, nodes: IntArray, h: float, q: Array, v: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,13 @@ class JointView:
 
     @cached_property
     def _reaction(self) -> tuple[Array, Array]:
-        return joint_reaction(self._run.system, self._index, self._run.raw.q, self._run.multipliers)
+        run = self._run
+
+        def reaction(rows: slice) -> tuple[Array, ...]:
+            return joint_reaction(run.system, self._index, run.raw.q[rows], run.multipliers_of(rows))
+
+        force, torque = run.in_blocks(reaction)
+        return force, torque
 
     @property
     def force(self) -> Array:
@@ -78,8 +84,8 @@ class JointView:
     @property
     def multipliers(self) -> Array:
         """Lagrange multipliers (T, rows) of this joint at second order."""
-        rows = self._run.system.mech.joint_row
-        return self._run.multipliers[:, rows[self._index] : rows[self._index + 1]]
+        first, last = self._run.system.mech.joint_row[self._index : self._index + 2]
+        return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
 
 
 class PortView:
@@ -108,7 +114,11 @@ class PortView:
 
 
 class Trajectory:
-    """States of a system over time. `run["slider"].position`, `run.energy`, `run.joint("B").force`, ..."""
+    """States of a system over time. `run["slider"].position`, `run.energy`, `run.joint("B").force`, ...
+
+    The states may stay in a file. Everything is computed from blocks of them, so that only what was asked for has to
+    fit into memory.
+    """
 
     def __init__(self, system: MechanicalSystem, raw: March, scheme: str) -> None:
         self.system, self.raw, self.scheme = system, raw, scheme
@@ -133,22 +143,27 @@ class Trajectory:
             raise PorthosError(f"'{self.system.name}' has no load or port '{name}'. {nearest(name, names)}")
         return PortView(self, names.index(name))
 
+    def in_blocks(self, compute: Callable[[slice], tuple[Array, ...]]) -> tuple[Array, ...]:
+        """What `compute` gives for ranges of rows, put together."""
+        parts = [compute(rows) for rows in self.raw.blocks()]
+        return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
     # --- states
 
-    @property
+    @cached_property
     def t(self) -> Array:
         """Times (T,)."""
-        return self.raw.t
+        return self.raw.t[:]
 
     @cached_property
     def q(self) -> Array:
         """Coordinates (T, n): 12 numbers for a rigid body, 3 for a point mass."""
-        return self._flat(self.raw.q)
+        return self._flat(self.raw.q[:])
 
     @cached_property
     def v(self) -> Array:
         """Velocities (T, n) of the coordinates."""
-        return self._flat(self.raw.v)
+        return self._flat(self.raw.v[:])
 
     def _flat(self, full: Array) -> Array:
         return full.reshape(full.shape[0], -1)[:, self.system.slots]
@@ -156,7 +171,14 @@ class Trajectory:
     @cached_property
     def multipliers(self) -> Array:
         """Joint multipliers (T, R) at the recorded times, second order: they belong to the accelerations there."""
-        return nodal_multipliers(self.system, self.raw.q, self.raw.v, self.raw.wrench)
+        return self.in_blocks(lambda rows: (self._solved(rows),))[0]
+
+    def multipliers_of(self, rows: slice) -> Array:
+        """The same for a range of rows. In memory they are solved for once; of a run in a file, only these."""
+        return self.multipliers[rows] if isinstance(self.raw.q, np.ndarray) else self._solved(rows)
+
+    def _solved(self, rows: slice) -> Array:
+        return nodal_multipliers(self.system, self.raw.q[rows], self.raw.v[rows], self.raw.wrench[rows])
 
     @property
     def status(self) -> Status:
@@ -168,16 +190,16 @@ class Trajectory:
         """How the run ended, in a sentence."""
         return self.raw.message
 
-    @property
+    @cached_property
     def iterations(self) -> IntArray:
         """Newton iterations between recorded times (T,)."""
-        return self.raw.iterations
+        return self.raw.iterations[:]
 
     # --- balances
 
     @cached_property
-    def _energies(self) -> tuple[Array, Array]:
-        return balances.energies(self.system.mech, self.raw.q, self.raw.v)
+    def _energies(self) -> tuple[Array, ...]:
+        return self.in_blocks(lambda rows: balances.energies(self.system.mech, self.raw.q[rows], self.raw.v[rows]))
 
     @property
     def kinetic_energy(self) -> Array:
@@ -195,8 +217,8 @@ class Trajectory:
         return self.kinetic_energy + self.potential_energy
 
     @cached_property
-    def _momenta(self) -> tuple[Array, Array]:
-        return balances.momenta(self.system.mech, self.raw.q, self.raw.v)
+    def _momenta(self) -> tuple[Array, ...]:
+        return self.in_blocks(lambda rows: balances.momenta(self.system.mech, self.raw.q[rows], self.raw.v[rows]))
 
     @property
     def linear_momentum(self) -> Array:
@@ -209,11 +231,13 @@ class Trajectory:
         return self._momenta[1]
 
     @cached_property
-    def _errors(self) -> tuple[Array, Array]:
-        rows = self.system.mech.c.size
-        return balances.constraint_errors(
-            self.system.mech, self.raw.q, self.raw.v, self.system.still, row_vectors(rows), row_vectors(rows)
-        )
+    def _errors(self) -> tuple[Array, ...]:
+        system, u, w = self.system, row_vectors(self.system.mech.c.size), row_vectors(self.system.mech.c.size)
+
+        def errors(rows: slice) -> tuple[Array, ...]:
+            return balances.constraint_errors(system.mech, self.raw.q[rows], self.raw.v[rows], system.still, u, w)
+
+        return self.in_blocks(errors)
 
     @property
     def position_error(self) -> Array:
@@ -229,7 +253,7 @@ class Trajectory:
     def power_balance(self) -> Array:
         """H(t_k) - H(t_{k-1}) minus the work of all loads and ports in between (T,); 0 for an exact balance."""
         change = np.diff(self.energy, prepend=self.energy[0])
-        return change - self.raw.work.sum(axis=1)
+        return change - self.in_blocks(lambda rows: (self.raw.work[rows].sum(axis=1),))[0]
 
     def summary(self) -> str:
         """A few lines that say what was computed and how well the balances hold."""
@@ -261,7 +285,7 @@ class Trajectory:
 
     def save(self, path: str | Path) -> Path:
         """Write a NetCDF4 file that xarray opens and `porthos.load` turns into a Trajectory again."""
-        from porthos.results.storage import save
+        from porthos.results.writing import save
 
         return save(self, Path(path))
 

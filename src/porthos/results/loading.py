@@ -1,0 +1,215 @@
+"""How result files are read: small ones at once, large ones piece by piece when something of them is asked for."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porthos.errors import ResultError, Status, nearest
+from porthos.integrate.march import March
+from porthos.kernels.tables import Mechanism
+from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
+from porthos.results.trajectory import Trajectory
+from porthos.system.assemble import layouts
+from porthos.system.mechanical import Adjustment, MechanicalSystem, Terminal
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+CLASSIC = b"CDF"
+LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An array that stays in a file: only what is asked for is read. The file is open only while it is read."""
+
+    path: Path
+    name: str
+    identity: str | None  # of the run that the array belongs to
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        import h5py
+
+        with _explained(self.path), h5py.File(self.path, "r") as file:
+            if file[GROUP].attrs.get("identity") != self.identity:
+                raise ResultError(
+                    f"'{self.path}': expected the run that was opened from this file, found another one, written later "
+                    "to the same place. Open the file again with porthos.load, and give each run a file of its own."
+                )
+            return file[GROUP][self.name][key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        del copy
+        return np.asarray(self[:], dtype=dtype)
+
+
+def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
+    """Read a run that `simulate` or `Trajectory.save` wrote.
+
+    Its loads are history: they have inputs and work, but no function. A `lazy` run leaves its states in the file and
+    reads what is needed when it is needed; by default, one of more than 256 MB does.
+    """
+    path = Path(path)
+    _look(path)
+    with _opened(path) as file:
+        attributes, tables = _read(path, file, lazy)
+    return _trajectory(attributes, tables)
+
+
+def stored(path: Path) -> March:
+    """The states of a run in a file, left there."""
+    with _opened(path) as file:
+        group = file.groups[GROUP]
+        return _march(dict(group.attrs), {name: _stored(path, group, name) for name in MARCH})
+
+
+def _march(attributes: dict[str, Any], tables: dict[str, Any]) -> March:
+    return March(
+        **{name: tables[name] for name in MARCH}, status=Status[attributes["status"]], message=attributes["message"]
+    )
+
+
+def _stored(path: Path, group: Any, name: str) -> Stored:
+    variable = group.variables[name]
+    return Stored(path.absolute(), name, group.attrs.get("identity"), tuple(variable.shape), np.dtype(variable.dtype))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    import h5netcdf
+
+    with _explained(path), h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+        yield file
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn errors of HDF5 into a sentence."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ResultError(
+            f"'{path}': expected the file of this run, found none. "
+            "Put it back, or open it with porthos.load where it is now."
+        ) from error
+    except BlockingIOError as error:
+        raise ResultError(
+            f"'{path}': expected a file at rest, found one that a run is writing to at this moment. Try again soon."
+        ) from error
+    except (OSError, RuntimeError, KeyError, ValueError) as error:
+        if isinstance(error, ResultError):
+            raise
+        raise ResultError(
+            f"'{path}': expected a complete NetCDF4 file, found one that is truncated or damaged ({error}). "
+            "Copy it again, or repeat the run."
+        ) from error
+
+
+def _look(path: Path) -> None:
+    """Refuse what is no NetCDF4 file at all, by its first bytes."""
+    if path.is_dir():
+        raise ResultError(f"'{path}': expected a NetCDF4 file, found a folder. Name a file in it.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(SIGNATURE))
+    except FileNotFoundError as error:
+        beside = [p.name for p in sorted(path.parent.glob("*.nc"))]
+        raise ResultError(
+            f"'{path}': expected a result written by Trajectory.save, found no such file in "
+            f"'{path.parent.absolute()}'. {nearest(path.name, beside)}"
+        ) from error
+    except OSError as error:
+        raise ResultError(f"'{path}': cannot be read: {error.strerror}. Check its permissions.") from error
+    if start != SIGNATURE:
+        other = "a NetCDF file of the classic format" if start.startswith(CLASSIC) else "no NetCDF file"
+        found = other if start else "an empty file"
+        raise ResultError(
+            f"'{path}': expected a NetCDF4 file written by Trajectory.save, found {found}. Check the name of the file."
+        )
+
+
+def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Attributes and tables of the group; refuses files of others, of a newer Porthos, and incomplete ones."""
+    if GROUP not in file.groups or "format" not in file.groups[GROUP].attrs:
+        raise ResultError(
+            f"'{path}': expected a result written by Trajectory.save, found a NetCDF4 file of another program. "
+            "Open it with xarray.open_dataset."
+        )
+    group = file.groups[GROUP]
+    attributes = dict(group.attrs)
+    if attributes["format"] > FORMAT:
+        raise ResultError(
+            f"'{path}': expected format {FORMAT} or older, found format {attributes['format']}, written by Porthos "
+            f"{attributes.get('porthos_version')}. Update Porthos (pip install -U porthos), or open the file with "
+            "xarray.open_dataset."
+        )
+    left = {name: _stored(path, group, name) for name in MARCH}
+    if lazy is None:
+        lazy = sum(values.dtype.itemsize * math.prod(values.shape) for values in left.values()) > LARGE
+    tables, sizes = {}, dict(SIZES)
+    for name, dimensions in TABLES.items():
+        values = tables[name] = left[name] if lazy and name in left else group.variables[name][...]
+        if len(values.shape) != len(dimensions) or any(
+            sizes.setdefault(d, n) != n for d, n in zip(dimensions, values.shape, strict=True)
+        ):
+            raise ValueError(f"table '{name}' has shape {values.shape}, expected {dimensions} of {sizes}")
+    _check_places(tables, sizes)
+    return attributes, tables
+
+
+def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
+    """Compiled code trusts the tables, so no number of a body or row may point outside them."""
+    bodies, rows, ports = sizes["n_body"], sizes["n_row"], sizes["n_port"]
+    edges = tables["joint_row"]
+    if sizes["n_body_ground"] != bodies + 1 or sizes["n_joint_edge"] != sizes["n_joint"] + 1:
+        raise ValueError("tables of different systems")
+    if edges[0] != 0 or edges[-1] != rows or np.any(np.diff(edges) < 0):
+        raise ValueError("table 'joint_row' does not divide the rows among the joints")
+    for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1), ("load_body", bodies)):
+        if np.any(tables[name] < 0) or np.any(tables[name] >= limit):
+            raise ValueError(f"table '{name}' names a body that does not exist")
+    if np.any(tables["port_body"] != tables["load_body"]) or tables["port_inputs"].sum() != sizes["n_input"]:
+        raise ValueError(f"the tables of the {ports} loads and ports contradict each other")
+
+
+def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:
+    """A run from what `_read` gives."""
+    mech = Mechanism(**{name: tables[name] for name in MECHANISM})
+    single, doubled = layouts(mech)
+    ends = np.cumsum(tables["port_inputs"])
+    terminals = tuple(
+        Terminal(name, int(body), np.ascontiguousarray(tables["port_basis"][end - count : end].T), None)
+        for name, body, count, end in zip(
+            tables["port_name"], tables["port_body"], tables["port_inputs"], ends, strict=True
+        )
+    )
+    system = MechanicalSystem(
+        name=attributes["name"],
+        mech=mech,
+        layout=single,
+        doubled=doubled,
+        body_names=tuple(tables["body_name"]),
+        joint_names=tuple(tables["joint_name"]),
+        terminals=terminals,
+        principal=tables["principal"],
+        joint_points=tables["joint_points"],
+        length=float(attributes["length"]),
+        description=json.loads(attributes["model"]),
+    )
+    system._q0, system._v0 = tables["initial_q"], tables["initial_v"]
+    system.adjustments = tuple(
+        Adjustment(name, *map(float, by)) for name, by in zip(tables["moved_body"], tables["moved_by"], strict=True)
+    )
+    return Trajectory(system, _march(attributes, tables), attributes["scheme"])
