@@ -142,3 +142,22 @@ def test_initial_values_are_projected():
     assert np.abs(v[0, 0] - (0, 0, -0.25 * rate)).max() < 1e-15
     assert np.abs(v[0, 1:] - np.cross((0, rate, 0), np.eye(3))).max() < 1e-14
     assert np.array_equal(q[0, 0], (0.25, 0, 0))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=IDS)
+def test_controller_is_asked_before_every_step(scheme):
+    """A damper as a controller: it sees the velocity at the begin of a step and its force acts during the step."""
+    seen = []
+
+    def damper(t, y):
+        seen.append((t, y))
+        return -0.3 * y
+
+    model = ph.Model("damped")
+    model.port("damper", model.point_mass("bead", 2.0, velocity=(1, 0, 0)), kind="force", direction=(1, 0, 0))
+    run = ph.simulate(model, scheme, 0.1, 1.0, inputs={"damper": damper})
+    exact = (1 - 0.3 * 0.1 / 2.0) ** np.arange(11)
+    assert np.abs(run["bead"].velocity[:, 0] - exact).max() < 1e-15
+    times, outputs = np.array(seen[1:11]).T  # the first question is for the start, the last ones are for the nodes
+    assert np.abs(times - 0.1 * (np.arange(10) + 0.5)).max() < 1e-15
+    assert np.abs(outputs - exact[:10]).max() < 1e-15

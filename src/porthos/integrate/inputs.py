@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from porthos.errors import InputError, nearest
-from porthos.notation import Array
+from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem, Terminal
+
+CONTROLLER = "controller"
+PLAIN = (tuple, list)
 
 
 class Inputs:
@@ -27,10 +31,14 @@ class Inputs:
                 )
         self._terminals = system.terminals
         self._signals = [_signal(t, given.get(t.name), steps) for t in self._terminals]
-        self.feedback = any(kind == "controller" for kind, _ in self._signals)
+        self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
+
+    def controllers(self) -> list[tuple[int, Terminal, Any]]:
+        """(number, terminal, function) of all terminals with a controller."""
+        return [(k, self._terminals[k], source) for k, (kind, source) in enumerate(self._signals) if kind == CONTROLLER]
 
     def wrenches(self, first: int, count: int, h: float) -> tuple[Array, InputError | None]:
-        """Wrenches (count, L, 6) at the midpoints of the steps first .. first + count - 1, without feedback.
+        """Wrenches (count, L, 6) at the midpoints of the steps first .. first + count - 1; zero for controllers.
 
         If a function fails on the way, those of the steps before, and its error.
         """
@@ -40,38 +48,62 @@ class Inputs:
                 result[:, k] = terminal.basis @ source
             elif kind == "table":
                 result[:, k] = source[first : first + count] @ terminal.basis.T
-            else:
+            elif kind == "time":
+                u = np.zeros((count, terminal.basis.shape[1]))
                 for n in range(good):
-                    t = (first + n + 0.5) * h
                     try:
-                        result[n, k] = terminal.basis @ _called(terminal, t, source, t)
+                        evaluate(terminal, u[n], source, (first + n + 0.5) * h)
                     except InputError as error:
                         good, failure = n, error
                         break
+                result[:good, k] = u[:good] @ terminal.basis.T
         return result[:good], failure
 
     def at(self, t: float, row: int, q: Array, v: Array) -> Array:
         """Wrench (L, 6) at time t in the state (q, v); tables give their row, controllers see the outputs there."""
-        result = np.zeros((len(self._signals), 6))
+        result = self._at_nodes(np.array([t]), np.array([row]), q[None], v[None], refuse=True)
+        return result[0]
+
+    def at_nodes(self, nodes: IntArray, h: float, q: Array, v: Array) -> Array:
+        """Wrenches (K, L, 6) after the steps `nodes` in the states (q, v); NaN where a user's function fails."""
+        return self._at_nodes(np.asarray(nodes * h, dtype=np.float64), nodes, q, v, refuse=False)
+
+    def _at_nodes(self, t: Array, rows: IntArray, q: Array, v: Array, refuse: bool) -> Array:
+        result, called = np.zeros((t.size, len(self._signals), 6)), []
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
-                u = source
+                result[:, k] = terminal.basis @ source
             elif kind == "table":
-                u = source[min(row, len(source) - 1)]
-            elif kind == "time":
-                u = _called(terminal, t, source, t)
+                result[:, k] = source[np.minimum(rows, len(source) - 1)] @ terminal.basis.T
             else:
-                y = terminal.basis.T @ twist_at(self.system, k, q, v)
-                u = _called(terminal, t, source, t, y if y.size > 1 else float(y[0]))
-            result[k] = terminal.basis @ u
+                more = _rows(outputs_at(self.system, k, q, v)) if kind == CONTROLLER else t.size * [()]
+                called.append((k, terminal, source, more, np.zeros((t.size, terminal.basis.shape[1]))))
+        good = np.ones(t.size, dtype=np.bool_)
+        for n, time in enumerate(t.tolist() if called else ()):
+            try:
+                for _, terminal, function, more, u in called:
+                    evaluate(terminal, u[n], function, time, *more[n])
+            except InputError:
+                if refuse:
+                    raise
+                good[n] = False
+        for k, terminal, _, _, u in called:
+            result[good, k] = u[good] @ terminal.basis.T
+        result[~good] = np.nan
         return result
 
 
-def twist_at(system: MechanicalSystem, k: int, q: Array, v: Array) -> Array:
-    """(v_P, omega) of the point of action of terminal k."""
-    b, X = system.terminals[k].body, system.mech.load_point[k]
-    omega = 0.5 * np.cross(q[b, 1:], v[b, 1:]).sum(axis=0)
-    return np.concatenate([v[b, 0] + X @ v[b, 1:], omega])
+def outputs_at(system: MechanicalSystem, k: int, q: Array, v: Array) -> Array:
+    """y (K, s) of terminal k in the states q, v (K, N, 4, 3): velocities of its point of action."""
+    terminal, X = system.terminals[k], system.mech.load_point[k]
+    d, rate = q[:, terminal.body, 1:], v[:, terminal.body]
+    omega = 0.5 * np.cross(d, rate[:, 1:]).sum(axis=1)
+    return np.concatenate([rate[:, 0] + np.einsum("i,tik->tk", X, rate[:, 1:]), omega], axis=1) @ terminal.basis
+
+
+def _rows(y: Array) -> list[Any]:
+    """What a controller sees of y (K, s): arrays, or numbers if there is one output; each in a tuple."""
+    return list(zip(y if y.shape[1] > 1 else y[:, 0].tolist()))
 
 
 def _signal(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
@@ -82,7 +114,7 @@ def _signal(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
     if given is None:
         return "constant", np.zeros(size)
     if callable(given):
-        return ("controller" if _arguments(given) >= 2 else "time"), given
+        return (CONTROLLER if _arguments(given) >= 2 else "time"), given
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -109,15 +141,41 @@ def _arguments(function: Any) -> int:
     return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in parameters)
 
 
-def _called(terminal: Terminal, t: float, function: Any, *arguments: Any) -> Array:
-    """The value of a user's function as a vector, or an InputError with name and time, whatever went wrong in it."""
-    size, where = terminal.basis.shape[1], f"'{terminal.name}' at t = {t:.6g}"
+def evaluate(terminal: Terminal, place: Array, function: Any, t: float, *more: Any) -> None:
+    """Write the value of a user's function into `place`, or raise an InputError with name and time."""
     try:
-        u = np.asarray(function(*arguments), dtype=np.float64).reshape(-1)
+        value = function(t, *more)
     except Exception as error:  # a user's function may raise anything; the run so far must survive it
-        raise InputError(f"{where}: its function failed with {type(error).__name__}: {error}") from error
+        raise InputError(f"{_where(terminal, t)}: its function failed with {type(error).__name__}: {error}") from error
+    # what functions return as a rule goes the short way: this is done once for every step
+    if isinstance(value, float):
+        value = (value,)
+    if (type(value) in PLAIN or (type(value) is np.ndarray and value.ndim)) and len(value) == len(place):
+        try:
+            place[:] = value
+        except (TypeError, ValueError):
+            pass
+        else:
+            if isfinite(sum(place.tolist())):  # a sum of finite numbers that overflows goes the long way too
+                return
+    place[:] = _examined(terminal, t, value)
+
+
+def _examined(terminal: Terminal, t: float, value: Any) -> Array:
+    """A value as a vector, or an InputError that says what is wrong with it."""
+    size = terminal.basis.shape[1]
+    try:
+        u = np.asarray(value, dtype=np.float64).reshape(-1)
+    except Exception as error:  # its conversion may raise anything too
+        raise InputError(f"{_where(terminal, t)}: its function failed with {type(error).__name__}: {error}") from error
     if u.size != size:
-        raise InputError(f"{where}: expected {size} number(s) from its function, found {u.size}: {u.tolist()}.")
+        raise InputError(
+            f"{_where(terminal, t)}: expected {size} number(s) from its function, found {u.size}: {u.tolist()}."
+        )
     if not np.all(np.isfinite(u)):
-        raise InputError(f"{where}: its function returned {u.tolist()}; expected finite numbers.")
+        raise InputError(f"{_where(terminal, t)}: its function returned {u.tolist()}; expected finite numbers.")
     return u
+
+
+def _where(terminal: Terminal, t: float) -> str:
+    return f"'{terminal.name}' at t = {t:.6g}"

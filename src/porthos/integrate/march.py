@@ -10,8 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from porthos.errors import InputError, Status
+from porthos.integrate.controllers import Controllers
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.scheme import Scheme
+from porthos.kernels.feedback import STOPPED
 from porthos.kernels.march import Record
 from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, TURNED_TOO_FAR
 from porthos.notation import Array, IntArray
@@ -26,6 +28,7 @@ STATUS = {
     STALLED: Status.NEWTON_STALLED,
     SINGULAR: Status.SINGULAR,
     TURNED_TOO_FAR: Status.STEP_TOO_LARGE,
+    STOPPED: Status.INTERRUPTED,
 }
 UNFINISHED = "The run has not reached its end: it is still going on, or was stopped from outside."
 
@@ -125,7 +128,7 @@ def march(
         kept = store.raw()
         for rows in kept.blocks():
             nodes = np.rint(kept.t[rows] / h).astype(np.int64)
-            store.revise(rows, _nodal_wrenches(inputs, nodes, h, kept.q[rows], kept.v[rows]))
+            store.revise(rows, inputs.at_nodes(nodes, h, kept.q[rows], kept.v[rows]))
     return store.raw()
 
 
@@ -152,13 +155,13 @@ def march_in_blocks(
     interrupted: Callable[[], bool],
 ) -> Iterator[March]:
     """The states of a run, block by block; the first one begins with the initial state."""
-    run = _Run(*system.initial_arrays())
+    run, controllers = _Run(*system.initial_arrays()), Controllers(inputs, h, interrupted)
     first: list[March] = [_initial(system, run, inputs)]
     rows = rows_of_a_block(len(system.body_names), system.mech.c.size, len(system.terminals))
     while first or (run.done < steps and run.status is Status.OK):
         start, limit = run.done, min(run.done + rows * every, steps)
         record = _record(system, (limit - start) // every)
-        _fill(run, record, system, scheme, h, every, limit, inputs, progress, interrupted)
+        _fill(run, record, system, scheme, h, every, limit, inputs, controllers, progress, interrupted)
         block = _block(run, record, start, h, every, inputs)
         if run.status is Status.OK and run.done < steps:
             block = replace(block, status=Status.INTERRUPTED, message=UNFINISHED)
@@ -175,6 +178,7 @@ def _fill(
     every: int,
     limit: int,
     inputs: Inputs,
+    controllers: Controllers,
     progress: Callable[[int], None],
     interrupted: Callable[[], bool],
 ) -> None:
@@ -184,19 +188,19 @@ def _fill(
         if run.memory is None:
             run.memory = scheme.start(system, h, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
         while run.done < limit and run.status is Status.OK:
-            count = 1 if inputs.feedback else min(_chunk(every), limit - run.done)
-            if inputs.feedback:
-                wrench, error = inputs.at((run.done + 0.5) * h, run.done, run.q, run.v)[None], None
-            else:
-                wrench, error = inputs.wrenches(run.done, count, h)
-            place = run.done - start
-            part = _part(record, slice(place // every, (place + count - 1) // every + 1))
-            # a single step is the last one of its interval only now and then
-            stride = every if count > 1 or (place + 1) % every else 1
-            ended, made = scheme.advance(system, h, wrench, stride, run.q, run.v, run.memory, part)
+            wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), h)
+            part = _part(record, slice((run.done - start) // every, None))
+            controllers.first = run.done
+            ended, made = scheme.advance(
+                system, h, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
+            )
             run.done, run.status = run.done + made, STATUS[ended]
             progress(run.done)
-            if run.status is not Status.OK:
+            if controllers.error is not None:
+                raise controllers.error
+            if run.status is Status.INTERRUPTED:
+                run.message = run.status.value
+            elif run.status is not Status.OK:
                 place_in_time = f"It happened in the step from t = {run.done * h:.6g} to {(run.done + 1) * h:.6g}."
                 run.message = f"{run.status.value} {place_in_time}"
             elif error is not None:
@@ -207,6 +211,10 @@ def _fill(
                 break
     except InputError as error:
         run.status, run.message = Status.BAD_INPUT, str(error)
+    except KeyboardInterrupt:
+        if controllers.error is None:
+            raise
+        run.status, run.message = Status.INTERRUPTED, Status.INTERRUPTED.value  # in a controller: no step is half done
 
 
 def _chunk(every: int) -> int:
@@ -247,19 +255,6 @@ def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: 
 
 def _kept(r: Record, q: Array, v: Array, nodes: IntArray, h: float, inputs: Inputs, run: _Run) -> March:
     known = not inputs.feedback
-    wrench = _nodal_wrenches(inputs, nodes, h, q, v) if known else np.full(r.y.shape, np.nan)
+    wrench = inputs.at_nodes(nodes, h, q, v) if known else np.full(r.y.shape, np.nan)
     t = np.asarray(nodes * h, dtype=np.float64)
     return March(t, q, v, wrench, r.lam, r.y, r.work, r.iterations, run.status, run.message)
-
-
-def _nodal_wrenches(inputs: Inputs, nodes: IntArray, h: float, q: Array, v: Array) -> Array:
-    """Inputs at the recorded nodes; NaN where a user's function failed."""
-    result = np.zeros((nodes.size, len(inputs.system.terminals), 6))
-    if result.size == 0:
-        return result
-    for k, n in enumerate(nodes):
-        try:
-            result[k] = inputs.at(n * h, int(n), q[k], v[k])
-        except InputError:
-            result[k] = np.nan
-    return result

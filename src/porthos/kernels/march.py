@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from porthos.kernels import reduced_ggl, reduced_midpoint
 from porthos.kernels.compile import inner, loop
+from porthos.kernels.feedback import NOBODY, STOPPED, Feedback, asked
 from porthos.kernels.newton import CONVERGED, Memory, Newton
 from porthos.kernels.reduced_midpoint import Workspace
 from porthos.kernels.tables import Layout, Mechanism
@@ -14,7 +15,7 @@ from porthos.notation import Array, IntArray
 
 
 class Record(NamedTuple):
-    """What is kept of a run: a state at every k-th step, and what happened in the interval before it."""
+    """What goes out of a march: a state at every k-th step, what happened in the interval before it, and questions."""
 
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
@@ -22,6 +23,7 @@ class Record(NamedTuple):
     y: Array  # (K, L, 6) outputs at that midpoint
     work: Array  # (K, L) work that each load did on the system during the interval
     iterations: IntArray  # (K,) Newton iterations spent in the interval
+    feedback: Feedback = NOBODY  # who is asked for inputs before a step
 
 
 @loop
@@ -35,6 +37,8 @@ def march_midpoint(
     """
     ended, n = CONVERGED, 0
     while ended == CONVERGED and n < wrench.shape[0]:
+        if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
+            return STOPPED, n
         ended, spent = reduced_midpoint.step(mech, layout, h, q, v, wrench, n, newton, memory, ws)
         if ended == CONVERGED:
             accept(mech, h, wrench, n, every, spent, memory, ws, q, v, record)
@@ -50,6 +54,8 @@ def march_ggl(
     """The same with PH-MP-GGL. (A step passed as an argument would be compiled anew in every process.)"""
     ended, n = CONVERGED, 0
     while ended == CONVERGED and n < wrench.shape[0]:
+        if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
+            return STOPPED, n
         ended, spent = reduced_ggl.step(mech, layout, h, q, v, wrench, n, newton, memory, ws, lv)
         if ended == CONVERGED:
             accept(mech, h, wrench, n, every, spent, memory, ws, q, v, record)
