@@ -115,8 +115,9 @@ class Writer:
 
     def _remember(self, run: Trajectory) -> None:
         """Keep the last state: a balance compares with the state before, and work is counted from the start."""
-        total = np.cumsum(run.raw.work, axis=0)[-1:]
-        self._last = replace(run.raw.part(slice(len(run.raw.t) - 1, None)), work=total)
+        last = run.raw.part(slice(len(run.raw.t) - 1, None))
+        total = replace(last, work=np.cumsum(run.raw.work, axis=0)[-1:])
+        self._last = joined([total])  # a copy, which does not hold the whole block
 
     @property
     def _together(self) -> int:
