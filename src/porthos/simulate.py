@@ -44,8 +44,8 @@ def simulate(
     or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
-    and the trajectory reads what is asked of it, so a run need not fit into memory. The file is whole at any time: a
-    run that fails or is interrupted (Ctrl-C) leaves all that was computed.
+    and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
+    (Ctrl-C) leaves a whole file with all that was computed.
     """
     if not isinstance(scheme, Scheme):
         hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""

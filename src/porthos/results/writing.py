@@ -27,7 +27,7 @@ OF_INPUTS = ("joint_force", "joint_torque")  # quantities that depend on the inp
 
 
 class Writer:
-    """A file that grows by blocks of states. It is closed between them, so it is whole whatever happens to the run.
+    """A file that grows by blocks of states. It is closed and whole between them.
 
     Until `publish` it has a name that nobody else uses; then it takes the place of an older file. A `live` file is
     published with its first block. `nodes` says how many states are expected.
