@@ -215,8 +215,7 @@ class Model:
             raise ModelError(
                 f"model '{self.name}': expected a name for each part, a text such as 'crank', found {name!r}."
             )
-        taken = {"ground", *self._bodies, *self._joints, *self._loads, *self._ports}
-        if name in taken:
+        if name == "ground" or any(name in parts for parts in (self._bodies, self._joints, self._loads, self._ports)):
             raise ModelError(
                 f"model '{self.name}': the name '{name}' is taken already. Expected a new name for each part; "
                 f"try '{name}_2'."
@@ -226,13 +225,13 @@ class Model:
     def _name(self, part: Side) -> str:
         """The name of a part of this model, given the part or its name."""
         name = part if isinstance(part, str) else getattr(part, "name", None)
-        known = [self.ground.name, *self._bodies]
         if not isinstance(name, str):
-            raise ModelError(f"model '{self.name}': expected a body or its name, found {part!r}. {nearest('', known)}")
-        if name not in known:
+            known = nearest("", [self.ground.name, *self._bodies])
+            raise ModelError(f"model '{self.name}': expected a body or its name, found {part!r}. {known}")
+        if name != self.ground.name and name not in self._bodies:
+            known = nearest(name, [self.ground.name, *self._bodies])
             raise ModelError(
-                f"model '{self.name}': expected a body that was added before, found no body '{name}'. "
-                f"{nearest(name, known)}"
+                f"model '{self.name}': expected a body that was added before, found no body '{name}'. {known}"
             )
         if not isinstance(part, str | Ground) and part is not self._bodies.get(name):
             raise ModelError(
