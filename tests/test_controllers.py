@@ -183,7 +183,8 @@ def test_controllers_with_and_without_compile_nothing_anew():
     code = """
 import porthos as ph
 from test_controllers import machine
-from porthos.kernels.march import march_ggl, march_midpoint
+from porthos.kernels.reduced_ggl import march_ggl
+from porthos.kernels.reduced_midpoint import march_midpoint
 for scheme in (ph.Midpoint(), ph.MidpointGGL()):
     for inputs in ({}, {"hand": lambda t, y: -y}, {"hand": lambda t, y: -y, "spin": lambda t, y: -y}):
         ph.simulate(machine(), scheme, 0.01, 0.1, inputs=inputs)

@@ -13,7 +13,7 @@ from gallery import cylindrical_pair
 from porthos.integrate import scheme as claims
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.march import march
-from porthos.kernels.march import Record
+from porthos.kernels.record import Record
 
 schemes = pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=lambda s: type(s).__name__)
 

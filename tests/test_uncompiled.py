@@ -11,7 +11,8 @@ import pytest
 
 import porthos as ph
 from porthos.integrate.full_midpoint import full_midpoint_step
-from porthos.kernels.march import march_ggl, march_midpoint
+from porthos.kernels.reduced_ggl import march_ggl
+from porthos.kernels.reduced_midpoint import march_midpoint
 
 SCHEMES = [ph.Midpoint(), ph.MidpointGGL()]
 IDS = ["midpoint", "ggl"]

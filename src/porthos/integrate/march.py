@@ -14,8 +14,8 @@ from porthos.integrate.controllers import Controllers
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.scheme import Scheme
 from porthos.kernels.feedback import STOPPED
-from porthos.kernels.march import Record
 from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, TURNED_TOO_FAR
+from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
 

@@ -12,13 +12,14 @@ from porthos.errors import PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
 from porthos.kernels import nodal
 from porthos.kernels.bodies import spatial_rates
-from porthos.kernels.elimination import factors, right_side
-from porthos.kernels.march import Record, march_ggl, march_midpoint
-from porthos.kernels.newton import Memory, Newton
-from porthos.kernels.reduced_midpoint import Workspace
-from porthos.kernels.tables import Layout
-from porthos.kernels.velocity_level import Levels
+from porthos.kernels.elimination import Factors, factors, right_side
+from porthos.kernels.joints import Pose
+from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
+from porthos.kernels.record import Record
+from porthos.kernels.reduced_ggl import Levels, march_ggl
+from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
 from porthos.notation import Array
+from porthos.system.assemble import SPIN_STIFFNESS
 from porthos.system.ggl import require_inertia
 from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
@@ -28,7 +29,10 @@ class MidpointMemory(NamedTuple):
     """What a midpoint run carries from step to step."""
 
     guess: Memory
+    habit: Habit
     workspace: Workspace
+    fast: Factors  # of the condensed matrix
+    sure: Factors  # of the exact matrix
     more: tuple[Levels, ...] = ()  # PH-MP-GGL: the velocity level
 
 
@@ -50,10 +54,6 @@ class _ReducedScheme(Scheme):
         if not self.max_iterations >= 1:
             raise PorthosError(f"{type(self).__name__}: max_iterations must be >= 1, found {self.max_iterations!r}.")
 
-    def layout(self, system: MechanicalSystem) -> Layout:
-        """The pattern of elimination that this scheme works on."""
-        return system.layout
-
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """Increments from the velocities, multipliers from the accelerations at the start."""
         mech, rows = system.mech, system.mech.c.size
@@ -63,8 +63,10 @@ class _ReducedScheme(Scheme):
             mech, system.layout, q, v, wrench, row_vectors(rows), row_vectors(rows),
             factors(system.layout.pattern), acceleration, lam,
         )  # fmt: skip
-        guess = Memory(np.repeat(h / 2 * twist[None], 3, axis=0), lam, np.zeros(rows), np.zeros(1, dtype=np.int64))
-        return MidpointMemory(guess, _workspace(system, self.layout(system)))
+        z = np.concatenate([h / 2 * twist.ravel(), np.zeros(6), h**2 / 2 * lam])
+        habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
+        fast, sure = factors(system.condensed.pattern), factors(system.layout.pattern)
+        return MidpointMemory(_memory(z), habit, _workspace(system), fast, sure)
 
     def advance(
         self,
@@ -78,10 +80,11 @@ class _ReducedScheme(Scheme):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""
-        newton = Newton(self.tolerance, self.max_iterations, system.length)
+        slowest = 10 * SPIN_STIFFNESS if system.mech.spin.any() else 0.0
+        newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
-            system.mech, self.layout(system), h, wrench, every, newton, memory.guess,
-            memory.workspace, q, v, record, *memory.more,
+            system.mech, system.condensed, system.layout, h, wrench, every, newton, memory.guess,
+            memory.habit, memory.workspace, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
 
 
@@ -103,47 +106,52 @@ class Midpoint(_ReducedScheme):
 class MidpointGGL(_ReducedScheme):
     """PH-MP-GGL: the midpoint rule on the index-1 form (61).
 
-    Order 2. Energy, momenta and the constraints on position and velocity level are exact. Needs M > 0.
+    Order 2. Energy, momenta and the constraints on position and velocity level are exact. Needs M > 0. Its iteration
+    converges linearly, slowly only where bodies turn by a radian in a step.
     """
+
+    max_iterations: int = 200
 
     order: ClassVar[int] = 2
     preserves: ClassVar[frozenset[str]] = frozenset({ENERGY, LINEAR, ANGULAR, POSITION, VELOCITY})
     symmetric: ClassVar[bool] = True
     compiled: ClassVar[Callable[..., tuple[int, int]]] = staticmethod(march_ggl)
 
-    def layout(self, system: MechanicalSystem) -> Layout:
-        """Two unknowns for each one of PH-MP."""
-        return system.doubled
-
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """As for PH-MP, after a look at the mass matrix, and memory for the velocity level."""
         require_inertia(system)
-        guess, workspace, _ = super().start(system, h, q, v, wrench)
-        return MidpointMemory(guess, workspace, (_levels(system),))
+        memory = super().start(system, h, q, v, wrench)
+        bodies, z = len(system.body_names), memory.guess.differences[0].copy()
+        z[6 * (bodies + 1) :] = 0.0
+        L, K = np.zeros((bodies + 1, 3, 3)), np.zeros((bodies + 1, 3, 3))
+        return memory._replace(more=(Levels(z, _memory(z), L, K, np.zeros((bodies + 1, 3))),))
 
 
-def _workspace(system: MechanicalSystem, layout: Layout) -> Workspace:
-    bodies, rows = system.mech.mass.size, system.mech.c.size
-    still = system.still.copy()
+def _memory(z: Array) -> Memory:
+    """A guess that repeats z until there are steps to extrapolate."""
+    differences = np.zeros((ORDERS, z.size))
+    differences[0] = z
+    return Memory(differences, np.zeros(ORDERS), np.zeros(1, dtype=np.int64))
+
+
+def _workspace(system: MechanicalSystem) -> Workspace:
+    rows, pattern = system.mech.c.size, system.condensed.pattern
     return Workspace(
-        ua=np.zeros((bodies, 6)),
-        lam=np.zeros(rows),
-        mid=still.copy(),
-        end=still.copy(),
-        q1=still.copy(),
-        v1=np.zeros_like(still),
-        rows_mid=row_vectors(rows),
-        rows_end=row_vectors(rows),
+        z=np.zeros(int(pattern.start[-1])),
+        x=right_side(pattern),
+        mid=_pose(system),
+        end=_pose(system),
         feedback=np.zeros(rows),
-        x=right_side(layout.pattern),
-        factors=factors(layout.pattern),
+        lam=np.zeros(rows),
         y=np.zeros((len(system.terminals), 6)),
     )
 
 
-def _levels(system: MechanicalSystem) -> Levels:
-    bodies, rows = system.mech.mass.size, system.mech.c.size
-    V0, V1, Vm, Y, X = (np.zeros_like(system.still) for _ in range(5))
-    return Levels(
-        np.zeros((bodies, 6)), np.zeros(rows), row_vectors(rows), V0, V1, Vm, Y, X, np.zeros((bodies, 3, 3))
-    )  # fmt: skip
+def _pose(system: MechanicalSystem) -> Pose:
+    """Memory for a configuration, with what belongs to the ground in place."""
+    marks = system.condensed.markers
+    marker, ground = np.zeros_like(marks.vector), slice(marks.pointer[-2], marks.pointer[-1])
+    marker[ground] = marks.vector[ground]
+    linear = ~np.any(system.mech.cu, axis=(1, 2))  # rows u0 . w
+    shift = np.where(linear[:, None, None], system.mech.cw[:, :, :1] * system.mech.u0[:, None], 0.0)
+    return Pose(system.still.copy(), marker, shift)

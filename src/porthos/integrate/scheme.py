@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from porthos.kernels.march import Record
+from porthos.kernels.record import Record
 from porthos.notation import Array
 from porthos.system.mechanical import MechanicalSystem
 

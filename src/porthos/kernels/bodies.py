@@ -7,49 +7,50 @@ from __future__ import annotations
 
 from porthos.kernels.compile import entry, inner, kernel, stage
 from porthos.kernels.rows import dot
-from porthos.kernels.tables import Mechanism
+from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array
 
 
+@stage
+def turn(a0: float, a1: float, a2: float, nu: float, q0: Array, b: int, i: int, mid: Array, end: Array) -> None:
+    """Director i of body b at the midpoint and at the end."""
+    x, y, z = q0[b, i, 0], q0[b, i, 1], q0[b, i, 2]
+    along = a0 * x + a1 * y + a2 * z
+    d0 = nu * (x + a1 * z - a2 * y + a0 * along)
+    d1 = nu * (y + a2 * x - a0 * z + a1 * along)
+    d2 = nu * (z + a0 * y - a1 * x + a2 * along)
+    mid[b, i, 0], mid[b, i, 1], mid[b, i, 2] = d0, d1, d2
+    end[b, i, 0], end[b, i, 1], end[b, i, 2] = 2.0 * d0 - x, 2.0 * d1 - y, 2.0 * d2 - z
+
+
 @inner
-def move(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
-    """Midpoint and end configurations from the half increments ua (N, 6) = (u, a) of all bodies."""
+def move(mech: Mechanism, q0: Array, z: Array, mid: Array, end: Array) -> None:
+    """Midpoint and end configurations from the half increments z (6 N) = (u, a) of all bodies."""
     for b in range(mech.mass.size):
         for k in range(3):
-            mid[b, 0, k] = q0[b, 0, k] + ua[b, k]
-            end[b, 0, k] = q0[b, 0, k] + 2.0 * ua[b, k]
-        if mech.rigid[b]:
-            a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
-            nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
-            for i in range(1, 4):
-                x, y, z = q0[b, i, 0], q0[b, i, 1], q0[b, i, 2]
-                along = a0 * x + a1 * y + a2 * z
-                mid[b, i, 0] = nu * (x + a1 * z - a2 * y + a0 * along)
-                mid[b, i, 1] = nu * (y + a2 * x - a0 * z + a1 * along)
-                mid[b, i, 2] = nu * (z + a0 * y - a1 * x + a2 * along)
-                end[b, i, 0] = 2.0 * mid[b, i, 0] - x
-                end[b, i, 1] = 2.0 * mid[b, i, 1] - y
-                end[b, i, 2] = 2.0 * mid[b, i, 2] - z
+            mid[b, 0, k] = q0[b, 0, k] + z[6 * b + k]
+            end[b, 0, k] = q0[b, 0, k] + 2.0 * z[6 * b + k]
+        a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
+        nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+        for i in range(1, 4):
+            turn(a0, a1, a2, nu, q0, b, i, mid, end)
 
 
 @entry
-def moved(mech: Mechanism, q0: Array, ua: Array, mid: Array, end: Array) -> None:
+def moved(mech: Mechanism, q0: Array, z: Array, mid: Array, end: Array) -> None:
     """`move`, for calls from Python."""
-    move(mech, q0, ua, mid, end)
+    move(mech, q0, z, mid, end)
 
 
 @stage
-def update_increment(ua: Array, b: int, x: Array, s: int, rotates: bool) -> None:
-    """Take the Newton update x[s:] = (delta phi^1, theta) from the half increments ua[b] = (u, a) of a body."""
-    for k in range(3):
-        ua[b, k] -= 0.5 * x[s + k]
-    if rotates:
-        a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
-        t0, t1, t2 = x[s + 3], x[s + 4], x[s + 5]
-        along = a0 * t0 + a1 * t1 + a2 * t2
-        ua[b, 3] = a0 - 0.5 * (t0 - (a1 * t2 - a2 * t1) + a0 * along)
-        ua[b, 4] = a1 - 0.5 * (t1 - (a2 * t0 - a0 * t2) + a1 * along)
-        ua[b, 5] = a2 - 0.5 * (t2 - (a0 * t1 - a1 * t0) + a2 * along)
+def turn_markers(layout: Layout, b: int, q: Array, marker: Array) -> None:
+    """The markers of body b at the configuration q."""
+    vector = layout.markers.vector
+    for k in range(layout.markers.pointer[b], layout.markers.pointer[b + 1]):
+        X, Y, Z = vector[k, 0], vector[k, 1], vector[k, 2]
+        marker[k, 0] = X * q[b, 1, 0] + Y * q[b, 2, 0] + Z * q[b, 3, 0]
+        marker[k, 1] = X * q[b, 1, 1] + Y * q[b, 2, 1] + Z * q[b, 3, 1]
+        marker[k, 2] = X * q[b, 1, 2] + Y * q[b, 2, 2] + Z * q[b, 3, 2]
 
 
 @entry

@@ -1,11 +1,10 @@
 """How kernels are compiled and where the result is kept.
 
 `kernel` is for what only other kernels call: it has no wrapper for calls from Python, which with tables as arguments
-is larger than most kernels. `stage` is for a kernel with one caller: it is pasted into it before compilation, because
-every level of calls is optimised once more by the levels above it, which is where compile time goes, and because a
-call that passes tables copies them. `entry` is for what Python calls. `loop` and `inner` are an entry and a kernel that
-allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body. `algebra` is
-an inner kernel whose sums may be reordered (infinities and NaN keep their meaning).
+is larger than most kernels. `entry` is for what Python calls. `loop` and `inner` are an entry and a kernel that
+allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body. `stage` is an
+inner kernel that LLVM pastes into its callers, because a call that passes tables copies them. `algebra` is an inner
+kernel whose sums may be reordered (infinities and NaN keep their meaning).
 
 Numba checks only the file of a cached function, not the files of what it calls: after an edit of a callee a cached
 caller would return stale numbers. So kernels are cached in a folder named by the hash of all kernel sources.
@@ -54,4 +53,4 @@ kernel = _compiler(no_cpython_wrapper=True)
 loop = _compiler(_nrt=False)
 inner = _compiler(no_cpython_wrapper=True, _nrt=False)
 algebra = _compiler(no_cpython_wrapper=True, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
-stage = _njit(inline="always")
+stage = _compiler(no_cpython_wrapper=True, _nrt=False, forceinline=True)

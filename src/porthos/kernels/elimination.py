@@ -7,12 +7,23 @@ and products with an inverse are faster than substitutions.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.compile import algebra, inner, kernel, stage
+from porthos.kernels.blocks import (
+    OFFSET,
+    invert,
+    product_33,
+    product_34,
+    product_35,
+    product_any,
+    subtract_product,
+)
+from porthos.kernels.compile import algebra, kernel, stage
 from porthos.notation import Array, IntArray
+
+LARGEST = 6  # unknowns of a node
 
 
 class Pattern(NamedTuple):
@@ -32,100 +43,38 @@ class Pattern(NamedTuple):
     bodies: int  # nodes 0 .. bodies-1 are bodies, the rest are joints
 
 
-def _inverter(size: int) -> Any:
-    """`invert` for blocks of one size known to the compiler, or for any size (0)."""
-
-    @algebra
-    def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
-        """Replace the n x n block at `at` by its inverse, in place (Gauss-Jordan); returns how many rows it skipped.
-
-        The blocks are close to symmetric definite ones, so the diagonal entries serve as pivots in their order. One
-        below `floor` times the largest value it ever had is round-off: its row repeats others, and gets a zero inverse.
-        """
-        if size > 0:
-            n = size
-        skipped = 0
-        for k in range(n):
-            row = at + k * n
-            pivot = data[row + k]
-            if not abs(pivot) > floor * scale[p + k]:
-                skipped += 1
-                for i in range(n):
-                    data[row + i] = 0.0
-                    data[at + i * n + k] = 0.0
-                continue
-            inverse = 1.0 / pivot
-            data[row + k] = 1.0
-            for c in range(n):
-                data[row + c] *= inverse
-            for i in range(n):
-                if i != k:
-                    f = data[at + i * n + k]
-                    data[at + i * n + k] = 0.0
-                    for c in range(n):
-                        data[at + i * n + c] -= f * data[row + c]
-        return skipped
-
-    return invert
-
-
-def _multiplier(inner_size: int, width: int) -> Any:
-    """`subtract_product` for sizes known to the compiler, or for any (0)."""
-
-    @algebra
-    def subtract_product(data: Array, target: int, left: int, right: int, rows: int, n: int, columns: int) -> None:
-        """Block at `target` (rows x columns) -= block at `left` (rows x n) times block at `right` (n x columns)."""
-        if inner_size > 0:
-            n, columns = inner_size, width
-        for r in range(rows):
-            for c in range(columns):
-                total = 0.0
-                for k in range(n):
-                    total += data[left + r * n + k] * data[right + k * columns + c]
-                data[target + r * columns + c] -= total
-
-    return subtract_product
-
-
-invert_3, invert_5, invert_6, invert_any = _inverter(3), _inverter(5), _inverter(6), _inverter(0)
-product_33, product_36, product_63, product_66 = (_multiplier(a, b) for a in (3, 6) for b in (3, 6))
-product_55, product_56, product_65 = _multiplier(5, 5), _multiplier(5, 6), _multiplier(6, 5)
-product_any = _multiplier(0, 0)
-
-
 @stage
-def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
-    """Invert a block in place, with code made for the sizes that are common; see `_inverter`."""
-    if n == 6:
-        skipped = invert_6(data, at, n, scale, p, floor)
-    elif n == 3:
-        skipped = invert_3(data, at, n, scale, p, floor)
-    elif n == 5:
-        skipped = invert_5(data, at, n, scale, p, floor)
-    else:
-        skipped = invert_any(data, at, n, scale, p, floor)
-    return skipped
-
-
-@stage
-def subtract_product(data: Array, target: int, left: int, right: int, rows: int, n: int, columns: int) -> None:
-    """Subtract a product of blocks, with code made for the sizes that are common; see `_multiplier`."""
-    if n == 6 and columns == 3:
-        product_63(data, target, left, right, rows, n, columns)
-    elif n == 3 and columns == 6:
-        product_36(data, target, left, right, rows, n, columns)
-    elif n == 6 and columns == 6:
-        product_66(data, target, left, right, rows, n, columns)
-    elif n == 6 and columns == 5:
-        product_65(data, target, left, right, rows, n, columns)
-    elif n == 5 and columns == 6:
-        product_56(data, target, left, right, rows, n, columns)
-    elif n == 3 and columns == 3:
-        product_33(data, target, left, right, rows, n, columns)
-    elif n == 5 and columns == 5:
-        product_55(data, target, left, right, rows, n, columns)
-    else:
-        product_any(data, target, left, right, rows, n, columns)
+def eliminate_3(pattern: Pattern, position: int, k: int, data: Array, scale: Array) -> None:
+    """`eliminate` for a node of size 3; its inverse stays in registers."""
+    at = pattern.diagonal[k] & OFFSET
+    a, b, c = data[at], data[at + 1], data[at + 2]
+    d, e, f = data[at + 3], data[at + 4], data[at + 5]
+    g, h, i = data[at + 6], data[at + 7], data[at + 8]
+    first, last = pattern.pointer[position], pattern.pointer[position + 1]
+    for jj in range(first, last):
+        right, m = pattern.upper[jj] & OFFSET, pattern.size[pattern.node[jj]] & OFFSET
+        for column in range(right, right + m):
+            x, y, z = data[column], data[column + m], data[column + 2 * m]
+            data[column] = a * x + b * y + c * z
+            data[column + m] = d * x + e * y + f * z
+            data[column + 2 * m] = g * x + h * y + i * z
+    p = pattern.fill_pointer[position]
+    for ii in range(first, last):
+        left, row = pattern.lower[ii], pattern.node[ii]
+        rows = pattern.size[row]
+        for jj in range(first, last):
+            columns = pattern.size[pattern.node[jj]]
+            if columns == 3:
+                product_33(data, pattern.fill[p], left, pattern.upper[jj], rows)
+            elif columns == 4:
+                product_34(data, pattern.fill[p], left, pattern.upper[jj], rows)
+            elif columns == 5:
+                product_35(data, pattern.fill[p], left, pattern.upper[jj], rows)
+            else:
+                product_any(data, pattern.fill[p], left, pattern.upper[jj], rows, 3, columns)
+            if ii == jj and k < pattern.bodies <= row:
+                remember_pivots(data, pattern.fill[p], rows, scale, pattern.start[row])
+            p += 1
 
 
 @stage
@@ -139,99 +88,154 @@ def eliminate(pattern: Pattern, position: int, k: int, data: Array, scale: Array
             data[work + e] = -data[right + e]
             data[right + e] = 0.0
         subtract_product(data, right, at, work, n, n, m)
-    f = pattern.fill_pointer[position]
+    p = pattern.fill_pointer[position]
     for ii in range(first, last):
-        i, left = pattern.node[ii], pattern.lower[ii]
-        ni, p = pattern.size[i], pattern.start[i]
+        left, row = pattern.lower[ii], pattern.node[ii]
+        rows = pattern.size[row]
         for jj in range(first, last):
-            target = pattern.fill[f]
-            f += 1
-            subtract_product(data, target, left, pattern.upper[jj], ni, n, pattern.size[pattern.node[jj]])
-            if ii == jj:
-                for r in range(ni):
-                    scale[p + r] = max(scale[p + r], abs(data[target + r * ni + r]))
+            subtract_product(data, pattern.fill[p], left, pattern.upper[jj], rows, n, pattern.size[pattern.node[jj]])
+            if ii == jj and k < pattern.bodies <= row:
+                remember_pivots(data, pattern.fill[p], rows, scale, pattern.start[row])
+            p += 1
 
 
-@inner
+@stage
+def remember_pivots(data: Array, at: int, n: int, scale: Array, p: int) -> None:
+    """Keep the largest values of the diagonal of a block, before joints take from it what repeats other joints."""
+    for r in range(n):
+        scale[p + r] = max(scale[p + r], abs(data[at + r * n + r]))
+
+
+@algebra
 def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
     """Factorise in place; returns the number of redundant rows, or -1 - k if the block of body k is singular."""
     redundant = 0
     for k in range(pattern.size.size):
-        n, at = pattern.size[k], pattern.diagonal[k]
+        n, at, p = pattern.size[k], pattern.diagonal[k], pattern.start[k]
         for i in range(n):
-            scale[pattern.start[k] + i] = abs(data[at + i * n + i])
+            scale[p + i] = abs(data[at + i * n + i])
     for position in range(pattern.order.size):
         k = pattern.order[position]
         skipped = invert(data, pattern.diagonal[k], pattern.size[k], scale, pattern.start[k], floor)
         if skipped > 0 and k < pattern.bodies:
             return -1 - k
         redundant += skipped
-        eliminate(pattern, position, k, data, scale, pattern.length)
+        if pattern.size[k] == 3:
+            eliminate_3(pattern, position, k, data, scale)
+        else:
+            eliminate(pattern, position, k, data, scale, pattern.length)
     return redundant
 
 
-def _transformer(width: int) -> Any:
-    """`subtract_vector` for blocks of one width known to the compiler, or for any (0)."""
-
-    @algebra
-    def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, source: int, target: int) -> None:
-        """b[target:] -= block at `at` (rows x columns) times b[source:]."""
-        if width > 0:
-            columns = width
-        for r in range(rows):
-            total = 0.0
-            for c in range(columns):
-                total += data[at + r * columns + c] * b[source + c]
-            b[target + r] -= total
-
-    return subtract_vector
-
-
-vector_3, vector_5, vector_6, vector_any = _transformer(3), _transformer(5), _transformer(6), _transformer(0)
+@stage
+def forward_3(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+    """Forward substitution of a node of size 3."""
+    at, s = pattern.diagonal[k] & OFFSET, pattern.start[k] & OFFSET
+    u, v, w = b[s], b[s + 1], b[s + 2]
+    x = data[at] * u + data[at + 1] * v + data[at + 2] * w
+    y = data[at + 3] * u + data[at + 4] * v + data[at + 5] * w
+    z = data[at + 6] * u + data[at + 7] * v + data[at + 8] * w
+    b[s], b[s + 1], b[s + 2] = x, y, z
+    for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
+        i, left = pattern.node[ii], pattern.lower[ii] & OFFSET
+        t = pattern.start[i] & OFFSET
+        for target in range(t, t + pattern.size[i]):
+            b[target] -= data[left] * x + data[left + 1] * y + data[left + 2] * z
+            left += 3
 
 
 @stage
-def subtract_vector(data: Array, at: int, rows: int, columns: int, b: Array, source: int, target: int) -> None:
-    """Subtract block times vector, with code made for the widths that are common; see `_transformer`."""
-    if columns == 6:
-        vector_6(data, at, rows, columns, b, source, target)
-    elif columns == 3:
-        vector_3(data, at, rows, columns, b, source, target)
-    elif columns == 5:
-        vector_5(data, at, rows, columns, b, source, target)
-    else:
-        vector_any(data, at, rows, columns, b, source, target)
+def forward_5(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+    """Forward substitution of a node of size 5."""
+    at, s = pattern.diagonal[k] & OFFSET, pattern.start[k] & OFFSET
+    p, q, r, t, u = b[s], b[s + 1], b[s + 2], b[s + 3], b[s + 4]
+    v = data[at] * p + data[at + 1] * q + data[at + 2] * r + data[at + 3] * t + data[at + 4] * u
+    w = data[at + 5] * p + data[at + 6] * q + data[at + 7] * r + data[at + 8] * t + data[at + 9] * u
+    x = data[at + 10] * p + data[at + 11] * q + data[at + 12] * r + data[at + 13] * t + data[at + 14] * u
+    y = data[at + 15] * p + data[at + 16] * q + data[at + 17] * r + data[at + 18] * t + data[at + 19] * u
+    z = data[at + 20] * p + data[at + 21] * q + data[at + 22] * r + data[at + 23] * t + data[at + 24] * u
+    b[s], b[s + 1], b[s + 2], b[s + 3], b[s + 4] = v, w, x, y, z
+    for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
+        i, left = pattern.node[ii], pattern.lower[ii] & OFFSET
+        first = pattern.start[i] & OFFSET
+        for target in range(first, first + pattern.size[i]):
+            total = data[left] * v + data[left + 1] * w + data[left + 2] * x
+            b[target] -= total + data[left + 3] * y + data[left + 4] * z
+            left += 5
 
 
-@inner
+@stage
+def forward_any(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+    """Forward substitution of a node of any size."""
+    n, at, s = pattern.size[k] & OFFSET, pattern.diagonal[k] & OFFSET, pattern.start[k] & OFFSET
+    scratch = pattern.start[-1] & OFFSET
+    for r in range(n):
+        b[scratch + r] = b[s + r]
+    for r in range(n):
+        total = 0.0
+        for c in range(n):
+            total += data[at + c] * b[scratch + c]
+        b[s + r] = total
+        at += n
+    for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
+        i, left = pattern.node[ii], pattern.lower[ii] & OFFSET
+        first = pattern.start[i] & OFFSET
+        for target in range(first, first + pattern.size[i]):
+            total = 0.0
+            for c in range(n):
+                total += data[left + c] * b[s + c]
+            b[target] -= total
+            left += n
+
+
+@stage
+def backward(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+    """Backward substitution of a node."""
+    n, s = pattern.size[k] & OFFSET, pattern.start[k] & OFFSET
+    for jj in range(pattern.pointer[position], pattern.pointer[position + 1]):
+        j, at = pattern.node[jj], pattern.upper[jj] & OFFSET
+        source, m = pattern.start[j] & OFFSET, pattern.size[j] & OFFSET
+        if m == 3:
+            x, y, z = b[source], b[source + 1], b[source + 2]
+            for target in range(s, s + n):
+                b[target] -= data[at] * x + data[at + 1] * y + data[at + 2] * z
+                at += 3
+        elif m == 5:
+            v, w, x, y, z = b[source], b[source + 1], b[source + 2], b[source + 3], b[source + 4]
+            for target in range(s, s + n):
+                total = data[at] * v + data[at + 1] * w + data[at + 2] * x
+                b[target] -= total + data[at + 3] * y + data[at + 4] * z
+                at += 5
+        else:
+            for target in range(s, s + n):
+                total = 0.0
+                for c in range(m):
+                    total += data[at + c] * b[source + c]
+                b[target] -= total
+                at += m
+
+
+@algebra
 def substitute(pattern: Pattern, data: Array, b: Array) -> None:
     """Solve with the factors of `factorise`; b becomes x. The last entries of b, past the unknowns, are scratch."""
-    scratch = pattern.start[-1]
     for position in range(pattern.order.size):
         k = pattern.order[position]
-        n, s = pattern.size[k], pattern.start[k]
-        for r in range(n):
-            b[scratch + r] = -b[s + r]
-            b[s + r] = 0.0
-        subtract_vector(data, pattern.diagonal[k], n, n, b, scratch, s)
-        for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
-            i = pattern.node[ii]
-            subtract_vector(data, pattern.lower[ii], pattern.size[i], n, b, s, pattern.start[i])
+        if pattern.size[k] == 3:
+            forward_3(pattern, position, k, data, b)
+        elif pattern.size[k] == 5:
+            forward_5(pattern, position, k, data, b)
+        else:
+            forward_any(pattern, position, k, data, b)
     for position in range(pattern.order.size - 1, -1, -1):
-        k = pattern.order[position]
-        for jj in range(pattern.pointer[position], pattern.pointer[position + 1]):
-            j = pattern.node[jj]
-            subtract_vector(
-                data, pattern.upper[jj], pattern.size[k], pattern.size[j], b, pattern.start[j], pattern.start[k]
-            )
+        backward(pattern, position, pattern.order[position], data, b)
 
 
 @kernel
-def add_block(data: Array, at: int, columns: int, row: int, column: int, block: Array) -> None:
-    """Add a small matrix to the block at `at` (which has `columns` columns), at (row, column)."""
+def add_block(data: Array, at: int, columns: int, block: Array) -> None:
+    """Add a small matrix to the block at `at`, whose rows have the length `columns`."""
     for r in range(block.shape[0]):
         for c in range(block.shape[1]):
-            data[at + (row + r) * columns + column + c] += block[r, c]
+            data[at + r * columns + c] += block[r, c]
 
 
 class Factors(NamedTuple):
@@ -242,11 +246,10 @@ class Factors(NamedTuple):
 
 
 def factors(pattern: Pattern) -> Factors:
-    """Memory for a matrix of this pattern."""
-    largest = int(pattern.size.max(initial=0))
-    return Factors(np.zeros(pattern.length + largest**2), np.zeros(int(pattern.start[-1])))
+    """Memory for a matrix of this pattern; behind it a block of scratch, and what is written for the ground."""
+    return Factors(np.zeros(pattern.length + 3 * LARGEST**2), np.zeros(int(pattern.start[-1])))
 
 
 def right_side(pattern: Pattern) -> Array:
     """Memory for a right-hand side that `substitute` turns into the solution."""
-    return np.zeros(int(pattern.start[-1] + pattern.size.max(initial=0)))
+    return np.zeros(int(pattern.start[-1]) + LARGEST)

@@ -6,7 +6,7 @@ printed, eq. (32) of 001:    m = (nu/2) [(2 + s) m' - a (a . m')],  s = |a|^2,  
 
 from __future__ import annotations
 
-from porthos.kernels.compile import inner
+from porthos.kernels.compile import inner, stage
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.vectors import Triple, axis3, cross3
 from porthos.notation import Array
@@ -61,20 +61,15 @@ def exact_slope(x: Triple, r1: Triple, F: Triple) -> Triple:
     return 0.5 * y[0], 0.5 * y[1], 0.5 * y[2]
 
 
-@inner
+@stage
 def add_loads(
-    mech: Mechanism, layout: Layout, wrench: Array, n: int, mid: Array, end: Array, ua: Array, f: float,
-    second_half: bool, slopes: bool, x: Array, data: Array,
+    mech: Mechanism, layout: Layout, wrench: Array, n: int, mid: Array, end: Array, z: Array, f: float, slopes: bool,
+    x: Array, data: Array,
 ) -> None:  # fmt: skip
-    """Subtract f times all loads of step n from the momentum rows and, if `slopes`, their slope from the matrix.
-
-    The momentum rows of a body are all its rows, or the second half of them.
-    """
+    """Subtract f times all loads of step n from the momentum rows and, if `slopes`, their slope from the matrix."""
     for load in range(mech.load_body.size):
         b = mech.load_body[load]
-        size = layout.pattern.size[b]
-        row = size // 2 if second_half else 0
-        at = layout.pattern.start[b] + row
+        at = 6 * b
         F = (wrench[n, load, 0], wrench[n, load, 1], wrench[n, load, 2])
         for k in range(3):
             x[at + k] -= f * wrench[n, load, k]
@@ -82,12 +77,12 @@ def add_loads(
             continue
         m = cross3(lever(mech.load_point, load, mid, b), F)
         m = (m[0] + wrench[n, load, 3], m[1] + wrench[n, load, 4], m[2] + wrench[n, load, 5])
-        a, printed = (ua[b, 3], ua[b, 4], ua[b, 5]), mech.load_printed[load] == 1
+        a, printed = (z[at + 3], z[at + 4], z[at + 5]), mech.load_printed[load] == 1
         effective = printed_map(a, m) if printed else m
         for k in range(3):
             x[at + 3 + k] -= f * effective[k]
         if slopes:
-            r1, corner = lever(mech.load_point, load, end, b), layout.pattern.diagonal[b] + (row + 3) * size + 3
+            r1, corner, size = lever(mech.load_point, load, end, b), layout.corner[b], layout.stride[b]
             for c in range(3):
                 e = axis3(c)
                 slope = printed_slope(a, m, e, r1, F) if printed else exact_slope(e, r1, F)
@@ -95,18 +90,18 @@ def add_loads(
                     data[corner + k * size + c] -= f * slope[k]
 
 
-@inner
-def outputs(mech: Mechanism, ua: Array, mid: Array, h: float, y: Array) -> None:
+@stage
+def outputs(mech: Mechanism, z: Array, mid: Array, h: float, y: Array) -> None:
     """Conjugate outputs y (L, 6) = B(qbar)^T (q^1 - q^0)/h: velocity of the point of action and angular velocity."""
     for load in range(mech.load_body.size):
         b = mech.load_body[load]
         for k in range(3):
-            y[load, k] = 2.0 * ua[b, k] / h
+            y[load, k] = 2.0 * z[6 * b + k] / h
             y[load, 3 + k] = 0.0
         if mech.rigid[b]:
-            spin = (2.0 * ua[b, 3] / h, 2.0 * ua[b, 4] / h, 2.0 * ua[b, 5] / h)
+            spin = (2.0 * z[6 * b + 3] / h, 2.0 * z[6 * b + 4] / h, 2.0 * z[6 * b + 5] / h)
             if mech.load_printed[load]:  # 1/2 sum dbar_i x (w x dbar_i)
-                spin = printed_map((ua[b, 3], ua[b, 4], ua[b, 5]), spin)
+                spin = printed_map((z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]), spin)
             arm = cross3(spin, lever(mech.load_point, load, mid, b))
             for k in range(3):
                 y[load, k] += arm[k]

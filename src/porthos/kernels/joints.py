@@ -1,42 +1,27 @@
 """Joints in a step of PH-MP: constraint rows, joint forces, and the slopes of both.
 
-Side s of a row moves by (delta phi, theta). Three coinciding rows have u = e_k, w = x_B - x_A, so with the arms rw_s
+Side s of a row moves by (delta phi, theta). Three coinciding rows have u = e_k, w = x_B - x_A, so with the markers rw_s
 their forces are (-+lam, rw_s x lam) and their stiffness is that of lam alone; an angle row has only torques +-u x w.
-Blocks are addressed by their offset in the flat matrix; no vector is copied.
+Unknowns, residuals and updates lie in one vector: six of each body, six of the ground (scratch), then multipliers.
+Blocks are addressed by their offset in the flat matrix; what belongs to the ground falls into scratch memory there.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from porthos.kernels.compile import inner, stage
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism, RowVectors
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
+from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33
 from porthos.notation import Array
 
 
-@inner
-def evaluate_arms(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors) -> None:
-    """The row vectors that a step needs at q: of three coinciding rows only the arms of the first."""
-    cu, cw, u, w, ru, rw = mech.cu, mech.cw, rows.u, rows.w, rows.ru, rows.rw
-    for r in range(mech.c.size):
-        kind = layout.row_kind[r]
-        a, b = mech.row_body[r, 0], mech.row_body[r, 1]
-        if kind == COINCIDE:
-            for k in range(3):
-                rw[r, 0, k] = cw[r, 0, 1] * q[a, 1, k] + cw[r, 0, 2] * q[a, 2, k] + cw[r, 0, 3] * q[a, 3, k]
-                rw[r, 1, k] = cw[r, 1, 1] * q[b, 1, k] + cw[r, 1, 2] * q[b, 2, k] + cw[r, 1, 3] * q[b, 3, k]
-        elif kind == ANGLE:
-            for k in range(3):
-                u[r, k] = cu[r, 0, 1] * q[a, 1, k] + cu[r, 0, 2] * q[a, 2, k] + cu[r, 0, 3] * q[a, 3, k]
-                w[r, k] = cw[r, 1, 1] * q[b, 1, k] + cw[r, 1, 2] * q[b, 2, k] + cw[r, 1, 3] * q[b, 3, k]
-        elif kind == GENERAL:
-            for k in range(3):
-                u[r, k], w[r, k] = mech.u0[r, k], mech.w0[r, k]
-                for s in range(2):
-                    e = mech.row_body[r, s]
-                    x = cu[r, s, 1] * q[e, 1, k] + cu[r, s, 2] * q[e, 2, k] + cu[r, s, 3] * q[e, 3, k]
-                    y = cw[r, s, 1] * q[e, 1, k] + cw[r, s, 2] * q[e, 2, k] + cw[r, s, 3] * q[e, 3, k]
-                    ru[r, s, k], rw[r, s, k] = x, y
-                    u[r, k] += x + cu[r, s, 0] * q[e, 0, k]
-                    w[r, k] += y + cw[r, s, 0] * q[e, 0, k]
+class Pose(NamedTuple):
+    """A configuration and what rows need of it."""
+
+    q: Array  # (N+1, 4, 3)
+    marker: Array  # (K+1, 3)
+    shift: Array  # (R, 2, 3) translational parts cu_0 w + cw_0 u of the rows; those that are constant are set before
 
 
 @inner
@@ -57,81 +42,84 @@ def add_turning(data: Array, at: int, n: int, f: float, v0: float, v1: float, v2
 
 @stage
 def coincide_side(
-    mech: Mechanism, layout: Layout, j: int, r: int, s: int, i: int, m: int, slopes: bool, mid: RowVectors,
-    end: RowVectors, ua: Array, lam: Array, x: Array, data: Array, gap: int,
+    mech: Mechanism, layout: Layout, j: int, r: int, s: int, i: int, m: int, slopes: bool, mid: Pose, end: Pose,
+    z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Three coinciding rows r, r+1, r+2 (rows i.. of joint j, which has m) on side s: forces, gap and slopes."""
-    b = mech.row_body[r, s]
-    n, start = layout.pattern.size[b], layout.pattern.start[b]
+    b, k = mech.row_body[r, s], layout.markers.row[r, s, 1]
+    at, first = 6 * b, 6 * (mech.mass.size + 1)
+    row = first + r
     sign = 2.0 * s - 1.0
-    l0, l1, l2 = lam[r], lam[r + 1], lam[r + 2]
-    r0, r1, r2 = mid.rw[r, s, 0], mid.rw[r, s, 1], mid.rw[r, s, 2]
-    for k in range(3):
-        x[start + k] += sign * lam[r + k]
-        x[gap + k] += 2.0 * sign * ua[b, k]
-    if n == 6:
-        x[start + 3] += r1 * l2 - r2 * l1
-        x[start + 4] += r2 * l0 - r0 * l2
-        x[start + 5] += r0 * l1 - r1 * l0
-        a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
-        x[gap] += 2.0 * (a1 * r2 - a2 * r1)
-        x[gap + 1] += 2.0 * (a2 * r0 - a0 * r2)
-        x[gap + 2] += 2.0 * (a0 * r1 - a1 * r0)
+    l0, l1, l2 = z[row], z[row + 1], z[row + 2]
+    r0, r1, r2 = mid.marker[k, 0], mid.marker[k, 1], mid.marker[k, 2]
+    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
+    x[row] += 2.0 * (sign * z[at] + a1 * r2 - a2 * r1)
+    x[row + 1] += 2.0 * (sign * z[at + 1] + a2 * r0 - a0 * r2)
+    x[row + 2] += 2.0 * (sign * z[at + 2] + a0 * r1 - a1 * r0)
+    x[at] += sign * l0
+    x[at + 1] += sign * l1
+    x[at + 2] += sign * l2
+    x[at + 3] += r1 * l2 - r2 * l1
+    x[at + 4] += r2 * l0 - r0 * l2
+    x[at + 5] += r0 * l1 - r1 * l0
     if not slopes:
         return
-    column, row = layout.body_joint[j, s] + i, layout.joint_body[j, s] + i * n
-    for k in range(3):
-        data[column + k * m + k] = sign
-        data[row + k * n + k] = sign
-    if n == 6:
-        e0, e1, e2 = end.rw[r, s, 0], end.rw[r, s, 1], end.rw[r, s, 2]
-        below = column + 3 * m  # skew(rw) in the rows of theta
-        data[below + 1], data[below + 2] = -r2, r1
-        data[below + m], data[below + m + 2] = r2, -r0
-        data[below + 2 * m], data[below + 2 * m + 1] = -r1, r0
-        beside = row + 3  # its transpose at the end of the step
-        data[beside + 1], data[beside + 2] = e2, -e1
-        data[beside + n], data[beside + n + 2] = -e2, e0
-        data[beside + 2 * n], data[beside + 2 * n + 1] = e1, -e0
-        add_turning(data, layout.pattern.diagonal[b] + 3 * n + 3, n, 0.5, l0, l1, l2, e0, e1, e2)
+    n = layout.stride[b]
+    e0, e1, e2 = end.marker[k, 0], end.marker[k, 1], end.marker[k, 2]
+    below, beside = layout.turn_rows[j, s] + i, layout.turn_columns[j, s] + i * n
+    data[below + 1], data[below + 2] = -r2, r1  # skew(rw) in the rows of theta
+    data[below + m], data[below + m + 2] = r2, -r0
+    data[below + 2 * m], data[below + 2 * m + 1] = -r1, r0
+    data[beside + 1], data[beside + 2] = e2, -e1  # its transpose at the end of the step
+    data[beside + n], data[beside + n + 2] = -e2, e0
+    data[beside + 2 * n], data[beside + 2 * n + 1] = e1, -e0
+    add_turning(data, layout.corner[b], n, 0.5, l0, l1, l2, e0, e1, e2)
+    if layout.kept[b]:
+        for c in range(3):
+            data[layout.shift_rows[j, s] + i + c * m + c] = sign
+            data[layout.shift_columns[j, s] + (i + c) * n + c] = sign
 
 
 @stage
 def angle_row(
-    mech: Mechanism, layout: Layout, j: int, r: int, i: int, m: int, slopes: bool, mid: RowVectors, end: RowVectors,
-    ua: Array, lam: Array, x: Array, data: Array, gap: int,
+    mech: Mechanism, layout: Layout, j: int, r: int, i: int, m: int, slopes: bool, mid: Pose, end: Pose, z: Array,
+    x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Row r (row i of joint j, which has m): torque lam u x w on side 0, its opposite on side 1; gap and slopes."""
-    bodies, start, diagonal = mech.mass.size, layout.pattern.start, layout.pattern.diagonal
-    u0, u1, u2 = mid.u[r, 0], mid.u[r, 1], mid.u[r, 2]
-    w0, w1, w2 = mid.w[r, 0], mid.w[r, 1], mid.w[r, 2]
+    row = 6 * (mech.mass.size + 1) + r
+    ku, kw = layout.markers.row[r, 0, 0], layout.markers.row[r, 1, 1]
+    u0, u1, u2 = mid.marker[ku, 0], mid.marker[ku, 1], mid.marker[ku, 2]
+    w0, w1, w2 = mid.marker[kw, 0], mid.marker[kw, 1], mid.marker[kw, 2]
     c0, c1, c2 = u1 * w2 - u2 * w1, u2 * w0 - u0 * w2, u0 * w1 - u1 * w0
-    p0, p1, p2 = end.u[r, 0], end.u[r, 1], end.u[r, 2]
-    q0, q1, q2 = end.w[r, 0], end.w[r, 1], end.w[r, 2]
-    f = 0.5 * lam[r]
+    a, b, lam = 6 * mech.row_body[r, 0] + 3, 6 * mech.row_body[r, 1] + 3, z[row]
+    x[row] += 2.0 * (c0 * (z[a] - z[b]) + c1 * (z[a + 1] - z[b + 1]) + c2 * (z[a + 2] - z[b + 2]))
+    x[a] += lam * c0
+    x[a + 1] += lam * c1
+    x[a + 2] += lam * c2
+    x[b] -= lam * c0
+    x[b + 1] -= lam * c1
+    x[b + 2] -= lam * c2
+    if not slopes:
+        return
+    p0, p1, p2 = end.marker[ku, 0], end.marker[ku, 1], end.marker[ku, 2]
+    q0, q1, q2 = end.marker[kw, 0], end.marker[kw, 1], end.marker[kw, 2]
+    e0, e1, e2 = p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
+    f = 0.5 * lam
     for s in range(2):
-        b = mech.row_body[r, s]
-        if b == bodies:
+        body = mech.row_body[r, s]
+        if body == mech.mass.size:
             continue
-        sign = 1.0 - 2.0 * s
-        x[start[b] + 3] += sign * lam[r] * c0
-        x[start[b] + 4] += sign * lam[r] * c1
-        x[start[b] + 5] += sign * lam[r] * c2
-        x[gap] += 2.0 * sign * (c0 * ua[b, 3] + c1 * ua[b, 4] + c2 * ua[b, 5])
-        if not slopes:
-            continue
-        column, row = layout.body_joint[j, s] + 3 * m + i, layout.joint_body[j, s] + 6 * i + 3
-        data[column], data[column + m], data[column + 2 * m] = sign * c0, sign * c1, sign * c2
-        data[row] = sign * (p1 * q2 - p2 * q1)
-        data[row + 1] = sign * (p2 * q0 - p0 * q2)
-        data[row + 2] = sign * (p0 * q1 - p1 * q0)
+        n, sign = layout.stride[body], 1.0 - 2.0 * s
+        below, beside = layout.turn_rows[j, s] + i, layout.turn_columns[j, s] + i * n
+        data[below], data[below + m], data[below + 2 * m] = sign * c0, sign * c1, sign * c2
+        data[beside], data[beside + 1], data[beside + 2] = sign * e0, sign * e1, sign * e2
         across = layout.body_body[j, s]
         if s == 0:
-            add_turning(data, diagonal[b] + 21, 6, f, w0, w1, w2, p0, p1, p2)
+            add_turning(data, layout.corner[body], n, f, w0, w1, w2, p0, p1, p2)
             if across >= 0:
                 add_turning(data, across + 21, 6, -f, u0, u1, u2, q0, q1, q2)
         else:
-            add_turning(data, diagonal[b] + 21, 6, f, u0, u1, u2, q0, q1, q2)
+            add_turning(data, layout.corner[body], n, f, u0, u1, u2, q0, q1, q2)
             if across >= 0:
                 add_turning(data, across + 21, 6, -f, w0, w1, w2, p0, p1, p2)
 
@@ -148,97 +136,191 @@ def add_cross(data: Array, at: int, n: int, f: float, a0: float, a1: float, a2: 
 
 
 @stage
-def reduced_entry(mech: Mechanism, rows: RowVectors, r: int, s: int, k: int) -> float:
-    """Entry k of row r of G P for side s: (cu_0 w + cw_0 u, ru x w + rw x u)."""
-    i, j = (k + 1) % 3, (k + 2) % 3
-    if k < 3:
-        entry = mech.cu[r, s, 0] * rows.w[r, k] + mech.cw[r, s, 0] * rows.u[r, k]
-    else:
-        entry = rows.ru[r, s, i] * rows.w[r, j] - rows.ru[r, s, j] * rows.w[r, i]
-        entry += rows.rw[r, s, i] * rows.u[r, j] - rows.rw[r, s, j] * rows.u[r, i]
-    return entry
-
-
-@stage
 def general_stiffness(
-    mech: Mechanism, mid: RowVectors, end: RowVectors, r: int, s: int, t: int, f: float, turn: bool, data: Array,
-    at: int, rows: int, columns: int,
+    mech: Mechanism, layout: Layout, mid: Pose, end: Pose, r: int, s: int, t: int, f: float, data: Array, at: int,
+    columns: int, u: Triple, w: Triple,
 ) -> None:  # fmt: skip
     """Add the derivative of f times the reduced row of side s for motions of side t to the block at `at`.
 
     The midpoint moves by half of (delta phi^1, theta x d^1); f contains this half. The torque ru x w + rw x u of side
-    s changes with u and w and, if `turn`, with its own arms.
+    s changes with u and w and, if s = t, with its own arms.
     """
     a, b, p, q = mech.cu[r, s, 0], mech.cw[r, s, 0], mech.cu[r, t, 0], mech.cw[r, t, 0]
     for k in range(3):
         data[at + k * columns + k] += f * (a * q + b * p)
-    e0, e1, e2 = end.ru[r, t, 0], end.ru[r, t, 1], end.ru[r, t, 2]
-    g0, g1, g2 = end.rw[r, t, 0], end.rw[r, t, 1], end.rw[r, t, 2]
-    x0, x1, x2 = mid.ru[r, s, 0], mid.ru[r, s, 1], mid.ru[r, s, 2]
-    y0, y1, y2 = mid.rw[r, s, 0], mid.rw[r, s, 1], mid.rw[r, s, 2]
-    if columns % 6 == 0:
+    e0, e1, e2 = row3(end.marker, layout.markers.row[r, t, 0])
+    g0, g1, g2 = row3(end.marker, layout.markers.row[r, t, 1])
+    x0, x1, x2 = row3(mid.marker, layout.markers.row[r, s, 0])
+    y0, y1, y2 = row3(mid.marker, layout.markers.row[r, s, 1])
+    if columns == 6:
         add_cross(data, at + 3, columns, -f, a * g0 + b * e0, a * g1 + b * e1, a * g2 + b * e2)
-    if rows % 6 == 0:
+    if mech.rigid[mech.row_body[r, s]]:
         add_cross(data, at + 3 * columns, columns, f, q * x0 + p * y0, q * x1 + p * y1, q * x2 + p * y2)
-    if columns % 6 == 0 and rows % 6 == 0:
-        corner = at + 3 * columns + 3
-        add_turning(data, corner, columns, -f, x0, x1, x2, g0, g1, g2)
-        add_turning(data, corner, columns, -f, y0, y1, y2, e0, e1, e2)
-        if turn:
-            add_turning(data, corner, columns, f, mid.w[r, 0], mid.w[r, 1], mid.w[r, 2], e0, e1, e2)
-            add_turning(data, corner, columns, f, mid.u[r, 0], mid.u[r, 1], mid.u[r, 2], g0, g1, g2)
+        if columns == 6:
+            corner = at + 3 * columns + 3
+            add_turning(data, corner, columns, -f, x0, x1, x2, g0, g1, g2)
+            add_turning(data, corner, columns, -f, y0, y1, y2, e0, e1, e2)
+            if s == t:
+                add_turning(data, corner, columns, f, w[0], w[1], w[2], e0, e1, e2)
+                add_turning(data, corner, columns, f, u[0], u[1], u[2], g0, g1, g2)
+
+
+@stage
+def row_vectors(mech: Mechanism, layout: Layout, q: Array, marker: Array, r: int) -> tuple[Triple, Triple]:
+    """The vectors u and w of row r."""
+    u, w = row3(mech.u0, r), row3(mech.w0, r)
+    for s in range(2):
+        phi = row33(q, mech.row_body[r, s], 0)
+        ru, rw = row3(marker, layout.markers.row[r, s, 0]), row3(marker, layout.markers.row[r, s, 1])
+        u = combine3(1.0, u, 1.0, combine3(1.0, ru, mech.cu[r, s, 0], phi))
+        w = combine3(1.0, w, 1.0, combine3(1.0, rw, mech.cw[r, s, 0], phi))
+    return u, w
+
+
+@stage
+def reduced_side(
+    mech: Mechanism, layout: Layout, pose: Pose, r: int, s: int, u: Triple, w: Triple
+) -> tuple[Triple, Triple]:
+    """Row r of G P for side s: (cu_0 w + cw_0 u, ru x w + rw x u)."""
+    ru, rw = row3(pose.marker, layout.markers.row[r, s, 0]), row3(pose.marker, layout.markers.row[r, s, 1])
+    shift = combine3(mech.cu[r, s, 0], w, mech.cw[r, s, 0], u)
+    return shift, combine3(1.0, cross3(ru, w), 1.0, cross3(rw, u))
 
 
 @stage
 def general_row(
-    mech: Mechanism, layout: Layout, j: int, r: int, i: int, m: int, slopes: bool, mid: RowVectors, end: RowVectors,
-    ua: Array, lam: Array, x: Array, data: Array, gap: int,
+    mech: Mechanism, layout: Layout, j: int, r: int, i: int, m: int, slopes: bool, mid: Pose, end: Pose, z: Array,
+    x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Any row r (row i of joint j, which has m): forces, gap and slopes."""
-    bodies, start, size = mech.mass.size, layout.pattern.start, layout.pattern.size
+    row = 6 * (mech.mass.size + 1) + r
+    lam = z[row]
+    u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
+    u1, w1 = row_vectors(mech, layout, end.q, end.marker, r) if slopes else (u, w)
     for s in range(2):
         b = mech.row_body[r, s]
-        if b == bodies:
+        if b == mech.mass.size:
             continue
-        n = size[b]
-        for k in range(n):
-            entry = reduced_entry(mech, mid, r, s, k)
-            x[start[b] + k] += lam[r] * entry
-            x[gap] += 2.0 * entry * ua[b, k]
-            if slopes:
-                data[layout.body_joint[j, s] + k * m + i] = entry
-                data[layout.joint_body[j, s] + i * n + k] = reduced_entry(mech, end, r, s, k)
+        at, n = 6 * b, layout.stride[b]
+        shift, turn = reduced_side(mech, layout, mid, r, s, u, w)
+        for k in range(3):
+            x[at + k] += lam * shift[k]
+            x[at + 3 + k] += lam * turn[k]
+            x[row] += 2.0 * (shift[k] * z[at + k] + turn[k] * z[at + 3 + k])
         if not slopes:
             continue
-        for t in range(2):
-            other = mech.row_body[r, t]
-            at = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
-            if other != bodies and at >= 0:
-                general_stiffness(mech, mid, end, r, s, t, 0.5 * lam[r], s == t, data, at, n, size[other])
+        shift1, turn1 = reduced_side(mech, layout, end, r, s, u1, w1)
+        for k in range(3):
+            mid.shift[r, s, k] = shift[k]
+            end.shift[r, s, k] = shift1[k]
+            data[layout.turn_rows[j, s] + k * m + i] = turn[k]
+            data[layout.turn_columns[j, s] + i * n + k] = turn1[k]
+            if layout.kept[b]:
+                data[layout.shift_rows[j, s] + k * m + i] = shift[k]
+                data[layout.shift_columns[j, s] + i * n + k] = shift1[k]
+        if layout.kept[b]:
+            for t in range(2):
+                other = mech.row_body[r, t]
+                block = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
+                if block >= 0:
+                    f = 0.5 * lam
+                    general_stiffness(mech, layout, mid, end, r, s, t, f, data, block, layout.stride[other], u, w)
+        else:
+            ru, rw = row3(end.marker, layout.markers.row[r, s, 0]), row3(end.marker, layout.markers.row[r, s, 1])
+            add_turning(data, layout.corner[b], n, 0.5 * lam, w[0], w[1], w[2], ru[0], ru[1], ru[2])
+            add_turning(data, layout.corner[b], n, 0.5 * lam, u[0], u[1], u[2], rw[0], rw[1], rw[2])
 
 
-@inner
+@stage
 def joint_rows(
-    mech: Mechanism, layout: Layout, slopes: bool, mid: RowVectors, end: RowVectors, feedback: Array, ua: Array,
-    lam: Array, x: Array, data: Array,
+    mech: Mechanism, layout: Layout, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
+    data: Array,
 ) -> None:  # fmt: skip
     """Set the constraint rows of x, add joint forces to its momentum rows and, if `slopes`, fill the matrix."""
-    bodies = mech.mass.size
+    ground = mech.mass.size
+    for r in range(mech.c.size):
+        x[6 * (ground + 1) + r] = feedback[r]
     for j in range(mech.joint_body.shape[0]):
-        first, last = mech.joint_row[j], mech.joint_row[j + 1]
-        m, start = last - first, layout.pattern.start[bodies + j]
-        for r in range(first, last):
-            i = r - first
-            gap, kind = start + i, layout.row_kind[r]
+        begin, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+        for i in range(m):
+            r = begin + i
+            kind = layout.row_kind[r]
             if kind == COINCIDE:
-                for k in range(3):
-                    x[gap + k] = feedback[r + k]
                 for s in range(2):
-                    if mech.row_body[r, s] != bodies:
-                        coincide_side(mech, layout, j, r, s, i, m, slopes, mid, end, ua, lam, x, data, gap)
+                    if mech.row_body[r, s] != ground:
+                        coincide_side(mech, layout, j, r, s, i, m, slopes, mid, end, z, x, data)
             elif kind == ANGLE:
-                x[gap] = feedback[r]
-                angle_row(mech, layout, j, r, i, m, slopes, mid, end, ua, lam, x, data, gap)
+                angle_row(mech, layout, j, r, i, m, slopes, mid, end, z, x, data)
             elif kind == GENERAL:
-                x[gap] = feedback[r]
-                general_row(mech, layout, j, r, i, m, slopes, mid, end, ua, lam, x, data, gap)
+                general_row(mech, layout, j, r, i, m, slopes, mid, end, z, x, data)
+
+
+@stage
+def add_compliance(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, data: Array) -> None:
+    """Eliminate the translations: block (j, k) -= T_j T_k^T / m for all joints j, k at a condensed body."""
+    shares, p = layout.shares, 0
+    for b in range(mech.mass.size):
+        f = layout.compliance[b]
+        for e in range(shares.pointer[b], shares.pointer[b + 1]):
+            j, s = shares.joint[e], shares.side[e]
+            for g in range(shares.pointer[b], shares.pointer[b + 1]):
+                k, t, at = shares.joint[g], shares.side[g], shares.block[p]
+                p += 1
+                first = mech.joint_row[k]
+                columns = mech.joint_row[k + 1] - first
+                if layout.point_joint[j] and layout.point_joint[k]:
+                    value = f if s == t else -f
+                    data[at] -= value
+                    data[at + columns + 1] -= value
+                    data[at + 2 * columns + 2] -= value
+                    continue
+                for r in range(mech.joint_row[j], mech.joint_row[j] + layout.shifting[j]):
+                    x, y, z = f * end.shift[r, s, 0], f * end.shift[r, s, 1], f * end.shift[r, s, 2]
+                    for c in range(layout.shifting[k]):
+                        T = mid.shift[first + c, t, 0] * x + mid.shift[first + c, t, 1] * y
+                        data[at + c] -= T + mid.shift[first + c, t, 2] * z
+                    at += columns
+
+
+@stage
+def condense(mech: Mechanism, layout: Layout, end: Pose, x: Array) -> None:
+    """The right-hand sides of joints after the elimination of translations: c -= T r_phi / m."""
+    first = 6 * (mech.mass.size + 1)
+    for j in range(mech.joint_body.shape[0]):
+        row = first + mech.joint_row[j]
+        for s in range(2):
+            b = mech.joint_body[j, s]
+            f = layout.compliance[b]
+            u, v, w = f * x[6 * b], f * x[6 * b + 1], f * x[6 * b + 2]
+            if layout.point_joint[j]:
+                sign = 1.0 - 2.0 * s
+                x[row] += sign * u
+                x[row + 1] += sign * v
+                x[row + 2] += sign * w
+            elif f > 0.0:
+                for r in range(mech.joint_row[j], mech.joint_row[j] + layout.shifting[j]):
+                    x[first + r] -= end.shift[r, s, 0] * u + end.shift[r, s, 1] * v + end.shift[r, s, 2] * w
+
+
+@stage
+def expand(mech: Mechanism, layout: Layout, mid: Pose, x: Array) -> None:
+    """The updates of eliminated translations from those of the multipliers: x_phi = (r_phi - T^T dlam) / m."""
+    first = 6 * (mech.mass.size + 1)
+    for b in range(mech.mass.size):
+        if not layout.kept[b]:
+            for k in range(3):
+                x[6 * b + k] *= layout.compliance[b]
+    for j in range(mech.joint_body.shape[0]):
+        row = first + mech.joint_row[j]
+        for s in range(2):
+            b = mech.joint_body[j, s]
+            f, at = layout.compliance[b], 6 * b
+            if layout.point_joint[j]:
+                f = f if s == 0 else -f
+                x[at] += f * x[row]
+                x[at + 1] += f * x[row + 1]
+                x[at + 2] += f * x[row + 2]
+            elif f > 0.0:
+                for r in range(mech.joint_row[j], mech.joint_row[j] + layout.shifting[j]):
+                    for k in range(3):
+                        x[at + k] -= f * mid.shift[r, s, k] * x[first + r]

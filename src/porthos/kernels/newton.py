@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from porthos.kernels.compile import inner
-from porthos.kernels.elimination import Pattern
+from porthos.kernels.compile import algebra, inner
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
@@ -18,10 +17,12 @@ ROUND_OFF = 1e-15
 NOISE = 1e-11  # updates below this that stop shrinking have reached the round-off floor
 ACCEPTED = 1e-9  # so have updates that stay below this up to the last iteration
 SMALLEST_MOTION = 1e-4  # motion of one step below which updates are measured against this instead
-KEEP_MATRIX = 1e-2  # updates that shrink at least by this factor do not need a new matrix
 LARGEST_TURN = 0.5  # rad, limit of one Newton update
 LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
 FEEDBACK = 0.1  # share of the position error of the last step that is removed in this one
+PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
+EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
+ORDERS = 7  # orders of extrapolation that compete for the starting guess: 0 .. ORDERS - 1
 
 
 class Newton(NamedTuple):
@@ -30,96 +31,92 @@ class Newton(NamedTuple):
     tolerance: float  # relative size of the last update; 0: iterate to the round-off floor
     iterations: int
     length: float  # size of the mechanism, the unit of displacements
+    slowest: float  # ratio of successive updates that has to be expected although the first ones may shrink faster
+
+
+class Habit(NamedTuple):
+    """What the course of earlier steps suggests for the next one."""
+
+    exact: IntArray  # (1,) steps for which the exact matrix is still tried first
+    redundant: IntArray  # (1,) 1: some rows repeat others
+    matrix: IntArray  # (1,) 1: the factors of the condensed matrix at hand are good for another step
 
 
 class Memory(NamedTuple):
-    """What a step hands to the next one for its starting guess."""
+    """What a step hands to the next one for its starting guess: backward differences of the unknowns."""
 
-    ua: Array  # (3, N, 6) increments of the last three steps, latest first
-    lam: Array  # (R,) multipliers of the last step
-    gam: Array  # (R,) multipliers of the velocity level, if there are any
+    differences: Array  # (ORDERS, unknowns)
+    errors: Array  # (ORDERS,) sum of squares of what each order would have missed in the last step
     steps: IntArray  # (1,) steps made
 
 
 @inner
-def update_size(mech: Mechanism, pattern: Pattern, x: Array, length: float) -> float:
-    """The largest displacement (in units of `length`) or rotation in the update x of all bodies."""
-    size = 0.0
-    for b in range(mech.mass.size):
-        level = 6 if mech.rigid[b] else 3
-        for k in range(pattern.size[b]):
-            unit = length if k % level < 3 else 1.0
-            size = max(size, abs(x[pattern.start[b] + k]) / unit)
-    return size
-
-
-@inner
-def motion(ua: Array, length: float) -> float:
-    """The largest displacement (in units of `length`) or rotation within the step: the unit for updates."""
-    size = SMALLEST_MOTION
-    for b in range(ua.shape[0]):
-        for k in range(3):
-            size = max(size, 2.0 * abs(ua[b, k]) / length, 2.0 * abs(ua[b, 3 + k]))
-    return size
-
-
-@inner
-def finished(size: float, previous: float, tolerance: float, quadratic: bool) -> bool:
+def finished(size: float, previous: float, tolerance: float, quadratic: bool, slowest: float) -> bool:
     """Whether the update just made was the last one needed; no iteration is spent to see a vanishing update.
 
     With ratio = size/previous the next update would be size ratio^2 if convergence is quadratic (exact Newton
-    matrix), size ratio if it is linear (matrix with terms left out).
+    matrix), size ratio if it is linear (matrix with terms left out); but a ratio below `slowest` is not believed.
     """
     if size <= max(tolerance, ROUND_OFF):
         return True
     if previous <= 0.0:
         return False
     ratio = size / previous
-    coming = size * ratio * ratio if quadratic else size * ratio
+    coming = size * ratio * ratio if quadratic else size * max(ratio, slowest)
     if ratio < 1.0 and coming < max(ROUND_OFF, 0.1 * tolerance):
         return True
-    return size < NOISE and ratio > 0.5
+    return size < NOISE and ratio > (0.5 if slowest < 0.5 else 0.9)
 
 
-@inner
-def guess(memory: Memory, order: int, ua: Array) -> None:
-    """Extrapolate the increments of the last steps: order 0 repeats, 1 is linear, 2 is quadratic."""
-    h = memory.ua
-    for b in range(ua.shape[0]):
-        for k in range(6):
-            x0, x1, x2 = h[0, b, k], h[1, b, k], h[2, b, k]
-            if order == 0:
-                ua[b, k] = x0
-            elif order == 1:
-                ua[b, k] = 2.0 * x0 - x1
-            else:
-                ua[b, k] = 3.0 * x0 - 3.0 * x1 + x2
+@algebra
+def guess(memory: Memory, order: int, habit: Habit, bodies: int, z: Array) -> None:
+    """Extrapolate the unknowns of the last steps by a polynomial: z = sum of differences up to `order`.
+
+    Multipliers of redundant rows are not determined, so none are extrapolated: they would run away.
+    """
+    D = memory.differences
+    for i in range(z.size):
+        z[i] = D[0, i]
+    last = 6 * bodies if habit.redundant[0] else z.size
+    for k in range(1, order + 1):
+        for i in range(last):
+            z[i] += D[k, i]
 
 
 @inner
 def best_order(memory: Memory) -> int:
     """The order of extrapolation that would have predicted the last step best."""
-    if memory.steps[0] < 2:
-        return 0
-    h = memory.ua
-    e0, e1 = 0.0, 0.0
-    for b in range(h.shape[1]):
-        for k in range(6):
-            e0 = max(e0, abs(h[0, b, k] - h[1, b, k]))
-            e1 = max(e1, abs(h[0, b, k] - 2.0 * h[1, b, k] + h[2, b, k]))
-    if e1 < e0:
-        return 2 if e1 < 0.2 * e0 and memory.steps[0] > 2 else 1
-    return 0
+    best = 0
+    for order in range(1, min(ORDERS, memory.steps[0])):
+        if memory.errors[order] < memory.errors[best]:
+            best = order
+    return best
+
+
+@algebra
+def remember(memory: Memory, z: Array, bodies: int, x: Array) -> None:
+    """Store the unknowns of an accepted step; x is scratch."""
+    D = memory.differences
+    for i in range(z.size):
+        x[i] = z[i]
+    for k in range(ORDERS):
+        for i in range(z.size):
+            old = D[k, i]
+            D[k, i] = x[i]
+            x[i] -= old
+        total = 0.0
+        for i in range(6 * bodies):
+            total += x[i] * x[i]
+        memory.errors[k] = total
+    memory.steps[0] += 1
 
 
 @inner
-def remember(memory: Memory, ua: Array, lam: Array, f: float, gam: Array, g: float) -> None:
-    """Store an accepted step; multipliers come scaled and are stored as f lam, g gam."""
-    h = memory.ua
-    for b in range(ua.shape[0]):
-        for k in range(6):
-            h[2, b, k], h[1, b, k], h[0, b, k] = h[1, b, k], h[0, b, k], ua[b, k]
-    for r in range(lam.size):
-        memory.lam[r] = f * lam[r]
-        memory.gam[r] = g * gam[r]
-    memory.steps[0] += 1
+def turned(mech: Mechanism, z: Array) -> int:
+    """CONVERGED, unless a body turned so far that the Cayley map is close to its pole."""
+    limit = LARGEST_CAYLEY * LARGEST_CAYLEY
+    for b in range(mech.mass.size):
+        a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
+        if a0 * a0 + a1 * a1 + a2 * a2 > limit:
+            return TURNED_TOO_FAR
+    return CONVERGED

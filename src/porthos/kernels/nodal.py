@@ -9,7 +9,7 @@ import numpy as np
 
 from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
-from porthos.kernels.elimination import Factors, add_block, factorise, substitute
+from porthos.kernels.elimination import LARGEST, Factors, add_block, factorise, substitute
 from porthos.kernels.forces import lever
 from porthos.kernels.newton import PIVOT_FLOOR
 from porthos.kernels.rows import cross, dot, evaluate, reduced_row
@@ -27,25 +27,24 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
     factors.data[:] = 0.0
     A, row = np.empty((3, 3)), np.empty(6)
     for b in range(mech.mass.size):
-        n, at = layout.pattern.size[b], layout.pattern.diagonal[b]
+        n = layout.stride[b]
         for k in range(3):
-            factors.data[at + k * n + k] = mech.mass[b]
+            factors.data[layout.pattern.diagonal[b] + k * n + k] = mech.mass[b]
         if mech.rigid[b]:
             inertia_about_axes(mech.euler[b], q[b, 1:], q[b, 1:], A)
             add_spin(mech.spin[b], q[b, 1:], A)
-            add_block(factors.data, at, n, 3, 3, A)
+            add_block(factors.data, layout.corner[b], n, A)
     for j in range(mech.joint_body.shape[0]):
         first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
         for i in range(m):
             for s in range(2):
-                b = mech.row_body[first + i, s]
-                if b == mech.mass.size:
-                    continue
-                n = layout.pattern.size[b]
+                n = layout.stride[mech.row_body[first + i, s]]
                 reduced_row(mech, rows, first + i, s, row)
-                for k in range(n):
-                    factors.data[layout.body_joint[j, s] + k * m + i] += row[k]
-                    factors.data[layout.joint_body[j, s] + i * n + k] += row[k]
+                for k in range(3):
+                    factors.data[layout.shift_rows[j, s] + k * m + i] += row[k]
+                    factors.data[layout.shift_columns[j, s] + i * n + k] += row[k]
+                    factors.data[layout.turn_rows[j, s] + k * m + i] += row[3 + k]
+                    factors.data[layout.turn_columns[j, s] + i * n + k] += row[3 + k]
     return factorise(layout.pattern, factors.data, factors.scale, PIVOT_FLOOR)
 
 
@@ -142,7 +141,7 @@ def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: A
     bodies, start = mech.mass.size, layout.pattern.start
     ended = factorise_nodal(mech, layout, q, rows, factors)
     centripetal(mech, q, v, acceleration)
-    x, part = np.zeros(start[-1] + 6), np.empty(3)
+    x, part = np.zeros(start[-1] + LARGEST), np.empty(3)
     applied_forces(mech, layout, q, wrench, acceleration, x)
     evaluate(mech, v, 0.0, rates)
     for r in range(mech.c.size):  # d/dt (G v) = 2 u(v).w(v) + G v'

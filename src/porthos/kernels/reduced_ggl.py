@@ -1,279 +1,379 @@
-"""One step of PH-MP-GGL, eq. (61) of 001 at the midpoint, reduced to 12 unknowns a body and two sets of multipliers.
+"""One step of PH-MP-GGL, eq. (61) of 001 at the midpoint: a step of PH-MP with a correction, and projected velocities.
 
-Same Cayley kinematics as PH-MP; the velocity at the end is rigid, V^1 = h v^1 = P(q^1) tau. With V = h v,
-Vbar = (V^0 + V^1)/2, gam' = h gam, lam' = h^2 lam and the vectors Y, X of `velocity_level.py`,
-  Pbar^T Y = 0,   Pbar^T (X - h^2 f) = 0,   g(q^1) = (1 - kappa) g(q^0),   G(q^1) V^1 = 0.
-The forces L Y_i in X are those of the internal multipliers Gam of the velocity level: Y_i = sum_j Gam_ij dbar_j.
-The Newton matrix neglects only terms that are O(h^3) beside those kept (those multiplied by Y or gam').
+With V = h v, Vbar = (V^0 + V^1)/2, V^1 = 2 P(q^1) t, gam' = h gam and lam' = h^2 lam the reduced equations are
+  Pbar^T Y = 0,              Y = M (q^1 - q^0 - Vbar) - Gbar^T gam'
+  Pbar^T (X - h^2 f) = 0,    X = M (V^1 - V^0) + Gbar^T lam' + G(Vbar)^T gam' + L Y
+  g(q^1) = (1 - kappa) g(q^0),   G(q^1) V^1 = 0,
+where L = sum_j Vbar_j dbar^j makes L Y_i the forces of the internal multipliers Gam: Y_i = sum_j Gam_ij dbar_j.
+In Y + X/2 the velocity V^1 drops out of the momenta: with mu = lam'/2 - gam' this is the residual of PH-MP for
+(u, a, mu) and a small correction,
+  Pbar^T [M (q^1 - q^0 - V^0) - h^2/2 f + Gbar^T mu] + 1/2 Pbar^T [G(Vbar)^T gam' + L Y] = 0,   g(q^1) = ...,
+and what is left is linear in (t, gam') for given q^1:
+  Pbar^T M P(q^1) t + Pbar^T Gbar^T gam' = Pbar^T M (q^1 - q^0 - V^0/2),   G(q^1) P(q^1) t = 0.
+Both have the matrix of PH-MP up to terms of order h^2, so one factorisation serves both in turn; the correction couples
+them with order h^2 too.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from porthos.kernels.bodies import move, update_increment
-from porthos.kernels.compile import inner, stage
-from porthos.kernels.elimination import factorise, substitute
+from porthos.kernels.bodies import turn
+from porthos.kernels.compile import inner, loop, stage
+from porthos.kernels.elimination import Factors
+from porthos.kernels.feedback import STOPPED, asked
 from porthos.kernels.forces import add_loads, outputs
-from porthos.kernels.joints import general_stiffness, reduced_entry
+from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
-    PIVOT_FLOOR,
+    PATIENCE,
     RUNNING,
-    SINGULAR,
     STALLED,
+    Habit,
     Memory,
     Newton,
     best_order,
     finished,
     guess,
-    motion,
     remember,
-    update_size,
-)  # fmt: skip
-from porthos.kernels.reduced_midpoint import Workspace, clear, position_feedback, turned
-from porthos.kernels.rows import evaluate
-from porthos.kernels.tables import Layout, Mechanism
-from porthos.kernels.vectors import Triple, axis3, combine3, cross3, dot3, row3, row33
-from porthos.kernels.velocity_level import Levels, add_momenta, joint_forces, mean_velocity, rigid_velocity, stretched
+    turned,
+)
+from porthos.kernels.record import Record, write
+from porthos.kernels.reduced_midpoint import (
+    Workspace,
+    back_solve,
+    begin,
+    clear,
+    largest_update,
+    learn,
+    make_factors,
+    momentum_rows,
+    move_body,
+    take_update,
+    wants_matrix,
+)
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
+from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33
 from porthos.notation import Array
 
+COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step
 
-@inner
-def body_rows(mech: Mechanism, layout: Layout, h: float, ws: Workspace, lv: Levels) -> None:
-    """Rows Pbar^T Y (first) and Pbar^T X of all bodies with their slopes for (delta phi^1, theta) and delta tau."""
-    data, x = ws.factors.data, ws.x
-    for b in range(mech.mass.size):
-        s, n, at = layout.pattern.start[b], layout.pattern.size[b], layout.pattern.diagonal[b]
-        half, m = n // 2, mech.mass[b]
-        for k in range(3):
-            x[s + k] = lv.Y[b, 0, k]
-            x[s + half + k] = lv.X[b, 0, k] - h * h * m * mech.gravity[k]
-            data[at + k * n + k] += m
-            data[at + k * n + half + k] -= 0.5 * m
-            data[at + (half + k) * n + half + k] += m
-        if not mech.rigid[b]:
-            continue
-        for k in range(3):
-            x[s + 3 + k] = 0.0
-            x[s + 9 + k] = 0.0
-        for i in range(1, 4):
-            d = row33(ws.mid, b, i)
-            y, z = cross3(d, row33(lv.Y, b, i)), cross3(d, row33(lv.X, b, i))
-            for k in range(3):
-                x[s + 3 + k] += y[k]
-                x[s + 9 + k] += z[k]
-            for c in range(3):
-                director_slopes(mech, b, i, c, at, d, ws, lv)
+
+class Levels(NamedTuple):
+    """Memory for a step of PH-MP-GGL beside that of PH-MP."""
+
+    z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
+    memory: Memory
+    L: Array  # (N+1, 3, 3) velocity gradients
+    K: Array  # (N+1, 3, 3) sum_i Y_i dbar_i^T
+    V: Array  # (N+1, 3) Vbar_phi
 
 
 @stage
-def director_slopes(mech: Mechanism, b: int, i: int, c: int, at: int, d: Triple, ws: Workspace, lv: Levels) -> None:
-    """Slopes of the rotational rows of director i for theta = e_c and delta omega = e_c.
-
-    With t = e_c x d_i^1:  delta Y_i = E (t - omega x t / 2) and -E t / 2,  delta X_i = E omega x t and E t, plus
-    L delta Y_i each; and the director itself turns by t/2 in dbar_i x X_i.
-    """
-    data, E = ws.factors.data, mech.euler[b, i - 1]
-    t = cross3(axis3(c), row33(ws.end, b, i))
-    spun = cross3((lv.tau[b, 3], lv.tau[b, 4], lv.tau[b, 5]), t)
-    by_theta, by_tau = combine3(E, t, -0.5 * E, spun), combine3(-0.5 * E, t, 0.0, t)
-    y_theta, y_tau = cross3(d, by_theta), cross3(d, by_tau)
-    x_theta = cross3(d, combine3(E, spun, 1.0, stretched(lv.L, b, by_theta)))
-    x_tau = cross3(d, combine3(E, t, 1.0, stretched(lv.L, b, by_tau)))
-    turned_arm = cross3(t, row33(lv.X, b, i))
+def velocity_gradient(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z: Array, mid: Pose, end: Pose,
+                      lv: Levels) -> None:  # fmt: skip
+    """L = (sum_j Vbar_j d_j^0T) (I - skew(a)) and the part sum_i M_i (q^1 - q^0 - Vbar)_i dbar_i^T of K."""
+    at = 6 * b
+    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
+    t0, t1, t2 = lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]
     for k in range(3):
-        data[at + (3 + k) * 12 + 3 + c] += y_theta[k]
-        data[at + (3 + k) * 12 + 9 + c] += y_tau[k]
-        data[at + (9 + k) * 12 + 3 + c] += x_theta[k] + 0.5 * turned_arm[k]
-        data[at + (9 + k) * 12 + 9 + c] += x_tau[k]
-
-
-@stage
-def velocity_torque(mech: Mechanism, b: int, r: int, s: int, ws: Workspace, lv: Levels) -> Triple:
-    """Slope of the rotational part of Pbar^T X for gam'_r:  sum_i dbar_i x (G(Vbar)^T e_r - L Gbar^T e_r)_i."""
-    u, w, du, dw = row3(ws.rows_mid.u, r), row3(ws.rows_mid.w, r), row3(lv.rate.u, r), row3(lv.rate.w, r)
-    total = (0.0, 0.0, 0.0)
+        lv.V[b, k] = 0.5 * h * v0[b, 0, k] + lv.z[at + k]
+        for c in range(3):
+            lv.L[b, k, c] = 0.0
+            lv.K[b, k, c] = 0.0
     for i in range(1, 4):
-        p, q = mech.cu[r, s, i], mech.cw[r, s, i]
-        if p != 0.0 or q != 0.0:
-            f = combine3(1.0, combine3(p, dw, q, du), -1.0, stretched(lv.L, b, combine3(p, w, q, u)))
-            total = combine3(1.0, total, 1.0, cross3(row33(ws.mid, b, i), f))
-    return total
+        d, e, E = row33(mid.q, b, i), row33(end.q, b, i), mech.euler[b, i - 1]
+        spun, half = cross3((t0, t1, t2), e), cross3((a0, a1, a2), d)
+        for k in range(3):
+            V = 0.5 * h * v0[b, i, k] + spun[k]
+            Y = E * (2.0 * half[k] - V)
+            for c in range(3):
+                lv.L[b, k, c] += V * q0[b, i, c]
+                lv.K[b, k, c] += Y * d[c]
+    for k in range(3):
+        x, y, w = lv.L[b, k, 0], lv.L[b, k, 1], lv.L[b, k, 2]
+        lv.L[b, k, 0] = x - (y * a2 - w * a1)
+        lv.L[b, k, 1] = y - (w * a0 - x * a2)
+        lv.L[b, k, 2] = w - (x * a1 - y * a0)
 
 
-@inner
-def joint_rows(mech: Mechanism, layout: Layout, ws: Workspace, lv: Levels) -> None:
-    """Constraint rows on position level and the slopes of the joint forces. Unknowns of a joint: (gam', lam')."""
-    data, start, size = ws.factors.data, layout.pattern.start, layout.pattern.size
-    bodies = mech.mass.size
-    for j in range(mech.joint_body.shape[0]):
-        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
-        for i in range(m):
-            r = first + i
-            gap = start[bodies + j] + i
-            ws.x[gap] = ws.feedback[r]
+@stage
+def subtract_outer(K: Array, b: int, f: float, u: Triple, w: Triple) -> None:
+    """K_b -= f u w^T."""
+    for k in range(3):
+        for c in range(3):
+            K[b, k, c] -= f * u[k] * w[c]
+
+
+@stage
+def stretched(L: Array, b: int, r: Triple) -> Triple:
+    """L_b r: the rate of a vector fixed in body b."""
+    return (
+        L[b, 0, 0] * r[0] + L[b, 0, 1] * r[1] + L[b, 0, 2] * r[2],
+        L[b, 1, 0] * r[0] + L[b, 1, 1] * r[1] + L[b, 1, 2] * r[2],
+        L[b, 2, 0] * r[0] + L[b, 2, 1] * r[1] + L[b, 2, 2] * r[2],
+    )
+
+
+@stage
+def add_vector(x: Array, at: int, f: float, a: Triple) -> None:
+    """x[at:] += f a."""
+    x[at] += f * a[0]
+    x[at + 1] += f * a[1]
+    x[at + 2] += f * a[2]
+
+
+@stage
+def correct_joints(mech: Mechanism, layout: Layout, mid: Pose, lv: Levels, x: Array) -> None:
+    """The part -Gbar^T gam' of Y in K, and 1/2 Pbar^T G(Vbar)^T gam' in the momentum rows."""
+    first, index = 6 * (mech.mass.size + 1), layout.markers.row
+    for r in range(mech.c.size):
+        kind, a, b, gam = layout.row_kind[r], mech.row_body[r, 0], mech.row_body[r, 1], lv.z[first + r]
+        if kind == COINCIDE:  # G is constant
+            force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
+            subtract_outer(lv.K, a, 1.0, force, row3(mid.marker, index[r, 0, 1]))
+            subtract_outer(lv.K, b, 1.0, force, row3(mid.marker, index[r, 1, 1]))
+        elif kind == ANGLE:
+            u, w = row3(mid.marker, index[r, 0, 0]), row3(mid.marker, index[r, 1, 1])
+            subtract_outer(lv.K, a, gam, w, u)
+            subtract_outer(lv.K, b, gam, u, w)
+            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, stretched(lv.L, b, w)))
+            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, stretched(lv.L, a, u)))
+        elif kind == GENERAL:
+            correct_general_row(mech, layout, mid, lv, r, gam, x)
+
+
+@stage
+def correct_general_row(mech: Mechanism, layout: Layout, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
+    """`correct_joints` for any row."""
+    u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
+    du, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # linear parts at Vbar
+    for s in range(2):
+        b = mech.row_body[r, s]
+        ru, rw = row3(mid.marker, layout.markers.row[r, s, 0]), row3(mid.marker, layout.markers.row[r, s, 1])
+        subtract_outer(lv.K, b, gam, w, ru)
+        subtract_outer(lv.K, b, gam, u, rw)
+        V = row3(lv.V, b)
+        du = combine3(1.0, du, 1.0, combine3(mech.cu[r, s, 0], V, 1.0, stretched(lv.L, b, ru)))
+        dw = combine3(1.0, dw, 1.0, combine3(mech.cw[r, s, 0], V, 1.0, stretched(lv.L, b, rw)))
+    for s in range(2):
+        at = 6 * mech.row_body[r, s]
+        shift, torque = reduced_side(mech, layout, mid, r, s, du, dw)
+        add_vector(x, at, 0.5 * gam, shift)
+        add_vector(x, at + 3, 0.5 * gam, torque)
+
+
+@stage
+def correct_body(b: int, lv: Levels, x: Array) -> None:
+    """1/2 sum_i dbar_i x L Y_i in the momentum rows of body b: the skew part of L K."""
+    L, K = lv.L, lv.K
+    t0 = t1 = t2 = 0.0
+    for k in range(3):
+        t0 += L[b, 2, k] * K[b, k, 1] - L[b, 1, k] * K[b, k, 2]
+        t1 += L[b, 0, k] * K[b, k, 2] - L[b, 2, k] * K[b, k, 0]
+        t2 += L[b, 1, k] * K[b, k, 0] - L[b, 0, k] * K[b, k, 1]
+    add_vector(x, 6 * b + 3, 0.5, (t0, t1, t2))
+
+
+@stage
+def velocity_body(mech: Mechanism, b: int, h: float, v0: Array, z: Array, mid: Pose, end: Pose, t: Array, x: Array
+                  ) -> None:  # fmt: skip
+    """Pbar^T M (P(q^1) t + V^0/2 - (q^1 - q^0)) of body b."""
+    at, m = 6 * b, mech.mass[b]
+    for k in range(3):
+        x[at + k] = m * (t[at + k] + 0.5 * h * v0[b, 0, k] - 2.0 * z[at + k])
+    a, omega, total = (z[at + 3], z[at + 4], z[at + 5]), (t[at + 3], t[at + 4], t[at + 5]), (0.0, 0.0, 0.0)
+    for i in range(1, 4):
+        d, w = row33(mid.q, b, i), row33(v0, b, i)
+        rate, moved = cross3(omega, row33(end.q, b, i)), cross3(a, d)
+        y = combine3(1.0, combine3(1.0, rate, 0.5 * h, w), -2.0, moved)
+        total = combine3(1.0, total, mech.euler[b, i - 1], cross3(d, y))
+    x[at + 3], x[at + 4], x[at + 5] = total
+
+
+@stage
+def velocity_joints(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, t: Array, x: Array) -> None:
+    """Add Pbar^T Gbar^T gam' to the rows of the bodies and set those of the joints, G(q^1) P(q^1) t."""
+    first, index = 6 * (mech.mass.size + 1), layout.markers.row
+    for r in range(mech.c.size):
+        kind, row = layout.row_kind[r], first + r
+        if kind == COINCIDE:
+            gam, gap = (t[row], t[row + 1], t[row + 2]), (0.0, 0.0, 0.0)
             for s in range(2):
-                b = mech.row_body[r, s]
-                if b == bodies:
-                    continue
-                half = size[b] // 2
-                column, row = layout.body_joint[j, s] + i, layout.joint_body[j, s] + i * size[b]
-                for k in range(half):
-                    entry, at_end = reduced_entry(mech, ws.rows_mid, r, s, k), reduced_entry(mech, ws.rows_end, r, s, k)
-                    ws.x[gap] += 2.0 * entry * ws.ua[b, k]
-                    data[column + k * 2 * m] -= entry
-                    data[column + (half + k) * 2 * m + m] += entry
-                    data[row + k] += at_end
-                    data[row + m * size[b] + half + k] += at_end
-                    if k < 3:
-                        rate = mech.cu[r, s, 0] * lv.rate.w[r, k] + mech.cw[r, s, 0] * lv.rate.u[r, k]
-                        data[column + (half + k) * 2 * m] += rate
-                if half == 6:
-                    torque = velocity_torque(mech, b, r, s, ws, lv)
-                    for k in range(3):
-                        data[column + (9 + k) * 2 * m] += torque[k]
-                for t in range(2):
-                    other = mech.row_body[r, t]
-                    at = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
-                    if other != bodies and at >= 0:  # director_slopes turns the arms of side s together with all of X
-                        momentum_rows = at + half * size[other]
-                        general_stiffness(
-                            mech, ws.rows_mid, ws.rows_end, r, s, t, 0.5 * ws.lam[r], False, data, momentum_rows,
-                            half, size[other],
-                        )  # fmt: skip
-
-
-@inner
-def velocity_rows(mech: Mechanism, layout: Layout, ws: Workspace, lv: Levels) -> None:
-    """The rows G(q^1) V^1 = 0 and their slope for the position; lv.rate must hold V^1.
-
-    delta (u.w(V) + w.u(V)) = du.w(V) + dw.u(V) + u.dw(V) + w.du(V), where du(V) = omega x (theta x ru).
-    """
-    bodies = mech.mass.size
-    for j in range(mech.joint_body.shape[0]):
-        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
-        for i in range(m):
-            r = first + i
-            u, w, U, W = row3(ws.rows_end.u, r), row3(ws.rows_end.w, r), row3(lv.rate.u, r), row3(lv.rate.w, r)
-            ws.x[layout.pattern.start[bodies + j] + m + i] = dot3(u, W) + dot3(w, U)
+                at, k, sign = 6 * mech.row_body[r, s], index[r, s, 1], 2.0 * s - 1.0
+                add_vector(x, at, sign, gam)
+                add_vector(x, at + 3, 1.0, cross3(row3(mid.marker, k), gam))
+                rate = cross3((t[at + 3], t[at + 4], t[at + 5]), row3(end.marker, k))
+                gap = combine3(1.0, gap, 1.0, combine3(sign, (t[at], t[at + 1], t[at + 2]), 1.0, rate))
+            x[row], x[row + 1], x[row + 2] = gap
+        elif kind == ANGLE:
+            a, b = 6 * mech.row_body[r, 0] + 3, 6 * mech.row_body[r, 1] + 3
+            ku, kw = index[r, 0, 0], index[r, 1, 1]
+            torque = cross3(row3(mid.marker, ku), row3(mid.marker, kw))
+            add_vector(x, a, t[row], torque)
+            add_vector(x, b, -t[row], torque)
+            axis = cross3(row3(end.marker, ku), row3(end.marker, kw))
+            x[row] = axis[0] * (t[a] - t[b]) + axis[1] * (t[a + 1] - t[b + 1]) + axis[2] * (t[a + 2] - t[b + 2])
+        elif kind == GENERAL:
+            u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
+            u1, w1 = row_vectors(mech, layout, end.q, end.marker, r)
+            x[row] = 0.0
             for s in range(2):
-                b = mech.row_body[r, s]
-                if b == bodies:
-                    continue
-                n = layout.pattern.size[b]
-                row = layout.joint_body[j, s] + (m + i) * n
+                at = 6 * mech.row_body[r, s]
+                shift, torque = reduced_side(mech, layout, mid, r, s, u, w)
+                add_vector(x, at, t[row], shift)
+                add_vector(x, at + 3, t[row], torque)
+                shift, torque = reduced_side(mech, layout, end, r, s, u1, w1)
                 for k in range(3):
-                    ws.factors.data[row + k] += mech.cu[r, s, 0] * W[k] + mech.cw[r, s, 0] * U[k]
-                if n == 12:  # u . (omega x (theta x r)) = theta . (r x (u x omega))
-                    omega = (lv.tau[b, 3], lv.tau[b, 4], lv.tau[b, 5])
-                    ru, rw = row33(ws.rows_end.ru, r, s), row33(ws.rows_end.rw, r, s)
-                    by_u = cross3(ru, combine3(1.0, W, 1.0, cross3(w, omega)))
-                    by_w = cross3(rw, combine3(1.0, U, 1.0, cross3(u, omega)))
-                    for k in range(3):
-                        ws.factors.data[row + 3 + k] += by_u[k] + by_w[k]
+                    x[row] += shift[k] * t[at + k] + torque[k] * t[at + 3 + k]
 
 
 @stage
-def linearise(
-    mech: Mechanism, layout: Layout, h: float, q0: Array, wrench: Array, n: int, ws: Workspace, lv: Levels
-) -> None:
-    """Residual ws.x and Newton matrix at the present iterate."""
-    move(mech, q0, ws.ua, ws.mid, ws.end)
-    rigid_velocity(mech, ws.end, lv.tau, 1.0, lv.V1)
-    mean_velocity(mech, ws.mid, lv)
-    evaluate(mech, ws.mid, 1.0, ws.rows_mid)
-    evaluate(mech, ws.end, 1.0, ws.rows_end)
-    evaluate(mech, lv.Vm, 0.0, lv.rate)
-    joint_forces(mech, ws, lv)
-    add_momenta(mech, ws, lv)
-    clear(ws.factors.data)
-    body_rows(mech, layout, h, ws, lv)
-    joint_rows(mech, layout, ws, lv)
-    evaluate(mech, lv.V1, 0.0, lv.rate)
-    velocity_rows(mech, layout, ws, lv)
-    add_loads(mech, layout, wrench, n, ws.mid, ws.end, ws.ua, h * h, True, True, ws.x, ws.factors.data)
+def follow(bodies: int, share: float, x: Array, t: Array) -> None:
+    """Let the velocities follow the update x of the positions, before they are solved for.
+
+    The first update is the error of an extrapolation of h v, and t = h v/2 was extrapolated in the same way.
+    """
+    for i in range(6 * bodies):
+        t[i] -= share * x[i]
 
 
 @stage
+def take_velocity_update(bodies: int, x: Array, t: Array, length: float) -> float:
+    """Take the update x from the velocities and multipliers t; returns the largest displacement or rotation in it."""
+    for i in range(6 * bodies):
+        t[i] -= x[i]
+    for i in range(6 * (bodies + 1), t.size):
+        t[i] -= x[i]
+    return largest_update(bodies, x, 1.0 / length)
+
+
+@stage
+def solve_velocities(
+    mech: Mechanism, layout: Layout, h: float, v0: Array, sweeps: int, length: float, ws: Workspace, lv: Levels,
+    factors: Factors,
+) -> float:  # fmt: skip
+    """Velocities and gam' for the present q^1, with the matrix of the positions; returns the last update."""
+    change = 0.0
+    for _ in range(sweeps):
+        for b in range(mech.mass.size):
+            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+        velocity_joints(mech, layout, ws.mid, ws.end, lv.z, ws.x)
+        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        change = take_velocity_update(mech.mass.size, ws.x, lv.z, length)
+    return change
+
+
+@inner
 def solve(
-    mech: Mechanism, layout: Layout, h: float, q0: Array, wrench: Array, n: int, newton: Newton, ws: Workspace,
-    lv: Levels,
-) -> tuple[int, int]:  # fmt: skip
-    """Newton's method from the guess in ws.ua, lv.tau, ws.lam, lv.gam; returns (how it ended, iterations)."""
-    previous, ended, iteration = 0.0, RUNNING, 0
-    while ended == RUNNING and iteration < newton.iterations:
+    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
+    iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
+    bodies, previous, ended, iteration = mech.mass.size, 0.0, RUNNING, 0
+    for b in range(bodies):
+        move_body(layout, b, q0, ws.z, True, ws.mid, ws.end)
+    while ended == RUNNING and iteration < iterations:
         iteration += 1
-        linearise(mech, layout, h, q0, wrench, n, ws, lv)
-        regular = factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) >= 0
-        substitute(layout.pattern, ws.factors.data, ws.x)
-        size = update_size(mech, layout.pattern, ws.x, newton.length)
-        damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
-        apply_update(mech, layout, damping, ws, lv)
-        if not regular:
-            ended = SINGULAR
-        elif not np.isfinite(size):
-            ended = STALLED
-        size /= motion(ws.ua, newton.length)
-        if ended == RUNNING and damping == 1.0 and finished(size, previous, newton.tolerance, False):
-            ended = turned(mech, ws.ua)
+        if slopes:
+            clear(factors.data)
+        for b in range(bodies):
+            momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
+            velocity_gradient(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv)
+        add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
+        joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        correct_joints(mech, layout, ws.mid, lv, ws.x)
+        for b in range(bodies):
+            correct_body(b, lv, ws.x)
+        if slopes:
+            ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
+        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        size, motion = take_update(bodies, ws.x, ws.z, newton.length)
+        damped = size > LARGEST_TURN
+        follow(bodies, 0.5 if iteration == 1 else 1.0, ws.x, lv.z)
+        for b in range(bodies):
+            move_body(layout, b, q0, ws.z, True, ws.mid, ws.end)
+        sweeps = 2 if iteration == 1 else 1
+        change = solve_velocities(mech, layout, h, v0, sweeps, newton.length, ws, lv, factors)
+        size = max(size, change) if change == change else change
+        if not np.isfinite(size):
+            ended = STALLED if ended == RUNNING else ended
+        size /= motion
+        slowest = max(newton.slowest, COUPLING * motion * motion)
+        if ended == RUNNING and not damped and finished(size, previous, newton.tolerance, False, slowest):
+            ended = turned(mech, ws.z)
+        slopes = wants_matrix(layout, damped, size, previous)
         previous = size
     if ended == RUNNING:
-        ended = turned(mech, ws.ua) if previous < ACCEPTED else STALLED
-    return ended, iteration
-
-
-@inner
-def apply_update(mech: Mechanism, layout: Layout, damping: float, ws: Workspace, lv: Levels) -> None:
-    """Take `damping` times the update ws.x from all unknowns."""
-    bodies, start = mech.mass.size, layout.pattern.start
-    for i in range(ws.x.size):
-        ws.x[i] *= damping
-    for b in range(bodies):
-        half = layout.pattern.size[b] // 2
-        update_increment(ws.ua, b, ws.x, start[b], mech.rigid[b] == 1)
-        for k in range(half):
-            lv.tau[b, k] -= ws.x[start[b] + half + k]
-    for j in range(mech.joint_body.shape[0]):
-        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
-        for i in range(m):
-            lv.gam[first + i] -= ws.x[start[bodies + j] + i]
-            ws.lam[first + i] -= ws.x[start[bodies + j] + m + i]
-
-
-@inner
-def begin(mech: Mechanism, h: float, v0: Array, memory: Memory, ws: Workspace, lv: Levels) -> None:
-    """Guess of velocities and multipliers that goes with the increments ws.ua, and V0 = h v0."""
-    for b in range(mech.mass.size):
-        for k in range(6):
-            lv.tau[b, k] = 2.0 * ws.ua[b, k]
-        for i in range(4):
-            for k in range(3):
-                lv.V0[b, i, k] = h * v0[b, i, k]
-    for r in range(ws.lam.size):
-        ws.lam[r] = h * h * memory.lam[r]
-        lv.gam[r] = h * memory.gam[r]
+        ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
+    return ended, iteration, not slopes
 
 
 @stage
-def step(
-    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
-    memory: Memory, ws: Workspace, lv: Levels,
+def accept(mech: Mechanism, h: float, ws: Workspace, lv: Levels, q: Array, v: Array) -> None:
+    """Make the end of the step the present state: v^1 = 2/h P(q^1) t; and the multipliers lam = 2/h^2 (mu + gam').
+
+    Divided by h at the end, because h (1/h) != 1 in floating point: that would change the energy a little in the same
+    direction in every step.
+    """
+    for b in range(mech.mass.size):
+        at = 6 * b
+        a0, a1, a2 = ws.z[at + 3], ws.z[at + 4], ws.z[at + 5]
+        nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+        for k in range(3):
+            q[b, 0, k] += 2.0 * ws.z[at + k]
+            v[b, 0, k] = 2.0 * lv.z[at + k] / h
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                turn(a0, a1, a2, nu, q, b, i, ws.mid.q, q)
+                rate = cross3((lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]), row33(q, b, i))
+                v[b, i, 0], v[b, i, 1], v[b, i, 2] = 2.0 * rate[0] / h, 2.0 * rate[1] / h, 2.0 * rate[2] / h
+    first = 6 * (mech.mass.size + 1)
+    for r in range(mech.c.size):
+        ws.lam[r] = 2.0 / (h * h) * (ws.z[first + r] + lv.z[first + r])
+
+
+@loop
+def march_ggl(
+    mech: Mechanism, condensed: Layout, exact: Layout, h: float, wrench: Array, every: int, newton: Newton,
+    memory: Memory, habit: Habit, ws: Workspace, fast: Factors, sure: Factors, q: Array, v: Array, record: Record,
+    lv: Levels,
 ) -> tuple[int, int]:  # fmt: skip
-    """Step n from (q0, v0) to (ws.q1, ws.v1); tries the best extrapolation first, then plainer guesses."""
-    position_feedback(mech, q0, ws.feedback)
-    spent, ended, order = 0, STALLED, best_order(memory)
-    while order >= 0 and ended != CONVERGED:
-        guess(memory, order, ws.ua)
-        begin(mech, h, v0, memory, ws, lv)
-        ended, iterations = solve(mech, layout, h, q0, wrench, n, newton, ws, lv)
-        spent += iterations
-        order -= 1
-    if ended == CONVERGED:
-        move(mech, q0, ws.ua, ws.mid, ws.q1)
-        rigid_velocity(mech, ws.q1, lv.tau, h, ws.v1)
-        outputs(mech, ws.ua, ws.mid, h, ws.y)
-        remember(memory, ws.ua, ws.lam, 1.0 / (h * h), lv.gam, 1.0 / h)
-    return ended, spent
+    """The same as `march_midpoint` with PH-MP-GGL."""
+    for n in range(wrench.shape[0]):
+        if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
+            return STOPPED, n
+        begin(mech, condensed, q, ws.mid, ws.feedback)
+        spent, ended, order = 0, STALLED, best_order(memory)
+        while ended != CONVERGED and order >= 0:
+            if habit.exact[0] == 0:
+                guess(memory, order, habit, mech.mass.size, ws.z)
+                guess(lv.memory, order, habit, mech.mass.size, lv.z)
+                make = condensed.costly == 0 or habit.matrix[0] == 0
+                patience = min(PATIENCE * (1 + condensed.costly), newton.iterations)
+                ended, iterations, good = solve(
+                    mech, condensed, h, q, v, wrench, n, newton, patience, make, habit, ws, lv, fast
+                )
+                spent += iterations
+                learn(habit, ended, good)
+            if ended != CONVERGED:
+                guess(memory, order, habit, mech.mass.size, ws.z)
+                guess(lv.memory, order, habit, mech.mass.size, lv.z)
+                ended, iterations, good = solve(
+                    mech, exact, h, q, v, wrench, n, newton, newton.iterations, True, habit, ws, lv, sure
+                )
+                spent += iterations
+            order = order // 2 if order > 0 else -1
+        if ended != CONVERGED:
+            return ended, n
+        habit.exact[0] = max(0, habit.exact[0] - 1)
+        accept(mech, h, ws, lv, q, v)
+        outputs(mech, ws.z, ws.mid.q, h, ws.y)
+        remember(memory, ws.z, mech.mass.size, ws.x)
+        remember(lv.memory, lv.z, mech.mass.size, ws.x)
+        write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
+    return CONVERGED, wrench.shape[0]

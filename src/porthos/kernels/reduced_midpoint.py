@@ -13,215 +13,307 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.bodies import move, update_increment
-from porthos.kernels.compile import inner, stage
+from porthos.kernels.bodies import turn, turn_markers
+from porthos.kernels.compile import inner, loop, stage
 from porthos.kernels.elimination import Factors, factorise, substitute
+from porthos.kernels.feedback import STOPPED, asked
 from porthos.kernels.forces import add_loads, outputs
-from porthos.kernels.joints import add_turning, evaluate_arms, joint_rows
+from porthos.kernels.joints import Pose, add_compliance, add_turning, condense, expand, joint_rows, row_vectors
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
+    EXACT_STEPS,
     FEEDBACK,
-    KEEP_MATRIX,
-    LARGEST_CAYLEY,
     LARGEST_TURN,
+    NOISE,
+    PATIENCE,
     PIVOT_FLOOR,
+    ROUND_OFF,
     RUNNING,
     SINGULAR,
+    SMALLEST_MOTION,
     STALLED,
-    TURNED_TOO_FAR,
+    Habit,
     Memory,
     Newton,
     best_order,
     finished,
     guess,
-    motion,
     remember,
-    update_size,
-)  # fmt: skip
-from porthos.kernels.tables import Layout, Mechanism, RowVectors
+    turned,
+)
+from porthos.kernels.record import Record, write
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
+from porthos.kernels.vectors import dot3, row3
 from porthos.notation import Array
 
 
 class Workspace(NamedTuple):
     """Memory for one step; nothing is allocated inside a run."""
 
-    ua: Array  # (N, 6) unknowns (u, a)
-    lam: Array  # (R,) scaled multipliers
-    mid: Array  # (N+1, 4, 3)
-    end: Array  # (N+1, 4, 3)
-    q1: Array  # (N+1, 4, 3) state at the end of the step
-    v1: Array  # (N+1, 4, 3)
-    rows_mid: RowVectors
-    rows_end: RowVectors
+    z: Array  # (6 (N + 1) + R,) unknowns: (u, a) of each body and of the ground (0), scaled multipliers
+    x: Array  # the same: residual, then update; and scratch of `substitute`
+    mid: Pose
+    end: Pose
     feedback: Array  # (R,) kappa g(q^0)
-    x: Array  # (unknowns,) residual, then update
-    factors: Factors
+    lam: Array  # (R,) multipliers of the step
     y: Array  # (L, 6) outputs at the midpoint
 
 
-@inner
-def body_rows(
-    mech: Mechanism, layout: Layout, h: float, v0: Array, q0: Array, slopes: bool, mid: Array, end: Array, ua: Array,
-    x: Array, data: Array,
-) -> None:  # fmt: skip
-    """Set the momentum rows of all bodies without joints and loads and, if `slopes`, add their matrix."""
-    for b in range(mech.mass.size):
-        s, n, at = layout.pattern.start[b], layout.pattern.size[b], layout.pattern.diagonal[b]
-        m = mech.mass[b]
-        for k in range(3):
-            x[s + k] = m * (2.0 * ua[b, k] - h * v0[b, 0, k] - 0.5 * h * h * mech.gravity[k])
-            if slopes:
-                data[at + k * n + k] += m
-        if not mech.rigid[b]:
-            continue
-        a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
-        r0, r1, r2 = 0.0, 0.0, 0.0
-        for i in range(1, 4):  # sum_i E_i dbar_i x (2 a x dbar_i - h v_i^0), the increment without cancellation
-            E = mech.euler[b, i - 1]
-            d0, d1, d2 = mid[b, i, 0], mid[b, i, 1], mid[b, i, 2]
-            w0, w1, w2 = v0[b, i, 0], v0[b, i, 1], v0[b, i, 2]
-            y0 = 2.0 * (a1 * d2 - a2 * d1) - h * w0
-            y1 = 2.0 * (a2 * d0 - a0 * d2) - h * w1
-            y2 = 2.0 * (a0 * d1 - a1 * d0) - h * w2
-            r0 += E * (d1 * y2 - d2 * y1)
-            r1 += E * (d2 * y0 - d0 * y2)
-            r2 += E * (d0 * y1 - d1 * y0)
-            if slopes:  # (tr Z) I - Z, Z = sum_i E_i d_i^1 (d_i^0 + h/2 v_i^0)^T
-                y0, y1, y2 = q0[b, i, 0] + 0.5 * h * w0, q0[b, i, 1] + 0.5 * h * w1, q0[b, i, 2] + 0.5 * h * w2
-                add_turning(data, at + 21, 6, -E, y0, y1, y2, end[b, i, 0], end[b, i, 1], end[b, i, 2])
-                spin = mech.spin[b, i - 1]
-                if spin > 0.0:  # keeps the block of a rod without thickness regular; its residual is untouched
-                    for r in range(3):
-                        for c in range(3):
-                            data[at + 21 + 6 * r + c] += spin * end[b, i, r] * end[b, i, c]
-        x[s + 3], x[s + 4], x[s + 5] = r0, r1, r2
+@stage
+def move_body(layout: Layout, b: int, q0: Array, z: Array, both: bool, mid: Pose, end: Pose) -> None:
+    """Midpoint and end of body b with their markers; those at the end only if `both`."""
+    at = 6 * b
+    for k in range(3):
+        mid.q[b, 0, k] = q0[b, 0, k] + z[at + k]
+        end.q[b, 0, k] = q0[b, 0, k] + 2.0 * z[at + k]
+    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
+    nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+    for i in range(1, 4):
+        turn(a0, a1, a2, nu, q0, b, i, mid.q, end.q)
+    turn_markers(layout, b, mid.q, mid.marker)
+    if both:
+        turn_markers(layout, b, end.q, end.marker)
 
 
 @stage
-def solve(
-    mech: Mechanism,
-    layout: Layout,
-    h: float,
-    q0: Array,
-    v0: Array,
-    wrench: Array,
-    n: int,
-    newton: Newton,
-    ws: Workspace,
-) -> tuple[int, int]:
-    """Newton's method from the guess in ws.ua and ws.lam; returns (how it ended, iterations).
+def momentum_rows(
+    mech: Mechanism, layout: Layout, b: int, h: float, q0: Array, v0: Array, slopes: bool, z: Array, mid: Pose,
+    end: Pose, x: Array, data: Array,
+) -> None:  # fmt: skip
+    """Set the momentum rows of body b without joints and loads and, if `slopes`, its matrix."""
+    at, m, n = 6 * b, mech.mass[b], layout.stride[b]
+    for k in range(3):
+        x[at + k] = m * (2.0 * z[at + k] - h * v0[b, 0, k] - 0.5 * h * h * mech.gravity[k])
+    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
+    r0, r1, r2 = 0.0, 0.0, 0.0
+    for i in range(1, 4):  # sum_i E_i dbar_i x (2 a x dbar_i - h v_i^0), the increment without cancellation
+        E = mech.euler[b, i - 1]
+        d0, d1, d2 = mid.q[b, i, 0], mid.q[b, i, 1], mid.q[b, i, 2]
+        w0, w1, w2 = h * v0[b, i, 0], h * v0[b, i, 1], h * v0[b, i, 2]
+        y0 = 2.0 * (a1 * d2 - a2 * d1) - w0
+        y1 = 2.0 * (a2 * d0 - a0 * d2) - w1
+        y2 = 2.0 * (a0 * d1 - a1 * d0) - w2
+        r0 += E * (d1 * y2 - d2 * y1)
+        r1 += E * (d2 * y0 - d0 * y2)
+        r2 += E * (d0 * y1 - d1 * y0)
+        if slopes:  # (tr Z) I - Z, Z = sum_i E_i d_i^1 (d_i^0 + h/2 v_i^0)^T
+            y0, y1, y2 = q0[b, i, 0] + 0.5 * w0, q0[b, i, 1] + 0.5 * w1, q0[b, i, 2] + 0.5 * w2
+            e0, e1, e2 = end.q[b, i, 0], end.q[b, i, 1], end.q[b, i, 2]
+            add_turning(data, layout.corner[b], n, -E, y0, y1, y2, e0, e1, e2)
+            spin = mech.spin[b, i - 1]
+            if spin > 0.0:  # keeps the block of a rod without thickness regular; its residual is untouched
+                for r in range(3):
+                    for c in range(3):
+                        data[layout.corner[b] + n * r + c] += spin * end.q[b, i, r] * end.q[b, i, c]
+    x[at + 3], x[at + 4], x[at + 5] = r0, r1, r2
+    if slopes and layout.kept[b]:
+        for k in range(3):
+            data[layout.pattern.diagonal[b] + k * (n + 1)] += m
 
-    The matrix is kept as long as the updates shrink fast enough with it.
+
+@stage
+def largest_update(bodies: int, x: Array, unit: float) -> float:
+    """The largest displacement (times `unit`) or rotation in the update x of all bodies; NaN if there is one in it."""
+    size, total = 0.0, 0.0
+    for i in range(0, 6 * bodies, 6):
+        shift, turn = max(abs(x[i]), abs(x[i + 1]), abs(x[i + 2])), max(abs(x[i + 3]), abs(x[i + 4]), abs(x[i + 5]))
+        size = max(size, unit * shift, turn)
+        total += x[i] + x[i + 1] + x[i + 2] + x[i + 3] + x[i + 4] + x[i + 5]
+    return size + 0.0 * total  # max() forgets NaN
+
+
+@stage
+def take_update(bodies: int, x: Array, z: Array, length: float) -> tuple[float, float]:
+    """Take the update x = (delta phi^1, theta), dlam from the unknowns z; returns its size, damped to LARGEST_TURN.
+
+    Sizes are the largest displacement (in units of `length`) or rotation: of the update, and of the motion of the step.
     """
-    bodies = mech.mass.size
-    previous, slopes, ended, iteration = 0.0, True, RUNNING, 0
-    while ended == RUNNING and iteration < newton.iterations:
+    size, motion, unit = largest_update(bodies, x, 1.0 / length), SMALLEST_MOTION, 1.0 / length
+    damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
+    for i in range(0, 6 * bodies, 6):
+        for k in range(i, i + 3):
+            z[k] -= 0.5 * damping * x[k]
+            motion = max(motion, 2.0 * unit * abs(z[k]))
+        a0, a1, a2 = z[i + 3], z[i + 4], z[i + 5]
+        t0, t1, t2 = 0.5 * damping * x[i + 3], 0.5 * damping * x[i + 4], 0.5 * damping * x[i + 5]
+        along = a0 * t0 + a1 * t1 + a2 * t2
+        b0 = a0 - (t0 - (a1 * t2 - a2 * t1) + a0 * along)
+        b1 = a1 - (t1 - (a2 * t0 - a0 * t2) + a1 * along)
+        b2 = a2 - (t2 - (a0 * t1 - a1 * t0) + a2 * along)
+        z[i + 3], z[i + 4], z[i + 5] = b0, b1, b2
+        motion = max(motion, 2.0 * abs(b0), 2.0 * abs(b1), 2.0 * abs(b2))
+    for i in range(6 * (bodies + 1), z.size):
+        z[i] -= damping * x[i]
+    return size, motion
+
+
+@stage
+def wants_matrix(layout: Layout, damped: bool, size: float, previous: float) -> bool:
+    """Whether the updates still to come with the present matrix cost more than a new one.
+
+    Their number follows from the ratio of the last two; the first one is compared with the motion of the step.
+    """
+    ratio = size / previous if previous > 0.0 else size
+    if damped or (size > NOISE and not ratio < 0.5):
+        return True
+    return size > NOISE and np.log(ROUND_OFF / size) < layout.worth * np.log(ratio)
+
+
+@stage
+def make_factors(
+    mech: Mechanism, layout: Layout, mid: Pose, end: Pose, iteration: int, habit: Habit, factors: Factors
+) -> int:
+    """Complete the matrix and factorise it; a singular block after the first iteration is a sign of divergence."""
+    add_compliance(mech, layout, mid, end, factors.data)
+    redundant = factorise(layout.pattern, factors.data, factors.scale, PIVOT_FLOOR)
+    if redundant > 0:
+        habit.redundant[0] = 1
+    if redundant < 0:
+        return SINGULAR if iteration == 1 else STALLED
+    return RUNNING
+
+
+@stage
+def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: Factors, x: Array) -> None:
+    """Turn the residual x of all rows into the update of all unknowns."""
+    condense(mech, layout, end, x)
+    substitute(layout.pattern, factors.data, x)
+    expand(mech, layout, mid, x)
+
+
+@inner
+def solve(
+    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
+    iterations: int, slopes: bool, habit: Habit, ws: Workspace, factors: Factors,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Newton's method from the guess in ws.z; returns (how it ended, iterations, whether the matrix is still good).
+
+    The matrix is kept as long as the updates shrink fast enough with it; the first one is made if `slopes`.
+    """
+    previous, ended, iteration = 0.0, RUNNING, 0
+    while ended == RUNNING and iteration < iterations:
         iteration += 1
-        move(mech, q0, ws.ua, ws.mid, ws.end)
-        evaluate_arms(mech, layout, ws.mid, ws.rows_mid)
         if slopes:
-            evaluate_arms(mech, layout, ws.end, ws.rows_end)
-            clear(ws.factors.data)
-        body_rows(mech, layout, h, v0, q0, slopes, ws.mid, ws.end, ws.ua, ws.x, ws.factors.data)
-        add_loads(mech, layout, wrench, n, ws.mid, ws.end, ws.ua, 0.5 * h * h, False, slopes, ws.x, ws.factors.data)
-        joint_rows(mech, layout, slopes, ws.rows_mid, ws.rows_end, ws.feedback, ws.ua, ws.lam, ws.x, ws.factors.data)
+            clear(factors.data)
+        for b in range(mech.mass.size):
+            move_body(layout, b, q0, ws.z, slopes, ws.mid, ws.end)
+            momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
+        add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
+        joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         if slopes:
-            regular = factorise(layout.pattern, ws.factors.data, ws.factors.scale, PIVOT_FLOOR) >= 0
-            if not regular:
-                ended = SINGULAR
-        substitute(layout.pattern, ws.factors.data, ws.x)
-        size = update_size(mech, layout.pattern, ws.x, newton.length)
-        damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
-        if damping < 1.0:
-            for i in range(ws.x.size):
-                ws.x[i] *= damping
-        for b in range(bodies):
-            update_increment(ws.ua, b, ws.x, layout.pattern.start[b], mech.rigid[b] == 1)
-        first = layout.pattern.start[bodies]
-        for r in range(mech.c.size):
-            ws.lam[r] -= ws.x[first + r]
+            ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
+        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        size, motion = take_update(mech.mass.size, ws.x, ws.z, newton.length)
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
-        size /= motion(ws.ua, newton.length)
-        if ended == RUNNING and damping == 1.0 and finished(size, previous, newton.tolerance, slopes):
-            ended = turned(mech, ws.ua)
-        slopes = damping < 1.0 or (size / previous if previous > 0.0 else size) > KEEP_MATRIX
+        damped = size > LARGEST_TURN
+        size /= motion
+        if (
+            ended == RUNNING
+            and not damped
+            and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest)
+        ):
+            ended = turned(mech, ws.z)
+        slopes = wants_matrix(layout, damped, size, previous)
         previous = size
     if ended == RUNNING:
-        ended = turned(mech, ws.ua) if previous < ACCEPTED else STALLED
-    return ended, iteration
+        ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
+    return ended, iteration, not slopes
 
 
-@inner
-def turned(mech: Mechanism, ua: Array) -> int:
-    """CONVERGED, unless a body turned so far that the Cayley map is close to its pole."""
-    limit = LARGEST_CAYLEY * LARGEST_CAYLEY
-    for b in range(mech.mass.size):
-        if ua[b, 3] * ua[b, 3] + ua[b, 4] * ua[b, 4] + ua[b, 5] * ua[b, 5] > limit:
-            return TURNED_TOO_FAR
-    return CONVERGED
-
-
-@inner
+@stage
 def clear(a: Array) -> None:
     """Set a vector to zero."""
     for i in range(a.size):
         a[i] = 0.0
 
 
-@inner
-def position_feedback(mech: Mechanism, q0: Array, feedback: Array) -> None:
+@stage
+def begin(mech: Mechanism, layout: Layout, q0: Array, start: Pose, feedback: Array) -> None:
     """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
-    cu, cw = mech.cu, mech.cw
-    for r in range(mech.c.size):
-        a, b = mech.row_body[r, 0], mech.row_body[r, 1]
-        g = -mech.c[r]
-        for k in range(3):
-            u, w = mech.u0[r, k], mech.w0[r, k]
-            for i in range(4):
-                u += cu[r, 0, i] * q0[a, i, k] + cu[r, 1, i] * q0[b, i, k]
-                w += cw[r, 0, i] * q0[a, i, k] + cw[r, 1, i] * q0[b, i, k]
-            g += u * w
-        feedback[r] = FEEDBACK * g
-
-
-@inner
-def end_velocity(mech: Mechanism, h: float, v0: Array, ua: Array, mid: Array, end: Array, q1: Array, v1: Array) -> None:
-    """v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
     for b in range(mech.mass.size):
-        for k in range(3):
-            q1[b, 0, k] = end[b, 0, k]
-            v1[b, 0, k] = 4.0 * ua[b, k] / h - v0[b, 0, k]
-        if mech.rigid[b]:
-            a0, a1, a2 = ua[b, 3], ua[b, 4], ua[b, 5]
-            for i in range(1, 4):
-                d0, d1, d2 = mid[b, i, 0], mid[b, i, 1], mid[b, i, 2]
-                v1[b, i, 0] = 4.0 * (a1 * d2 - a2 * d1) / h - v0[b, i, 0]
-                v1[b, i, 1] = 4.0 * (a2 * d0 - a0 * d2) / h - v0[b, i, 1]
-                v1[b, i, 2] = 4.0 * (a0 * d1 - a1 * d0) / h - v0[b, i, 2]
-                for k in range(3):
-                    q1[b, i, k] = end[b, i, k]
+        turn_markers(layout, b, q0, start.marker)
+    index, marker = layout.markers.row, start.marker
+    for r in range(mech.c.size):
+        kind, a, b = layout.row_kind[r], mech.row_body[r, 0], mech.row_body[r, 1]
+        if kind == COINCIDE:
+            i, j = index[r, 0, 1], index[r, 1, 1]
+            for k in range(3):
+                feedback[r + k] = FEEDBACK * (q0[b, 0, k] + marker[j, k] - q0[a, 0, k] + marker[i, k])
+        elif kind == ANGLE:
+            feedback[r] = FEEDBACK * (dot3(row3(marker, index[r, 0, 0]), row3(marker, index[r, 1, 1])) - mech.c[r])
+        elif kind == GENERAL:
+            u, w = row_vectors(mech, layout, q0, marker, r)
+            feedback[r] = FEEDBACK * (dot3(u, w) - mech.c[r])
 
 
 @stage
-def step(
-    mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
-    memory: Memory, ws: Workspace,
+def accept(mech: Mechanism, h: float, z: Array, q: Array, v: Array, mid: Pose) -> None:
+    """Make the end of the step the present state: v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
+    for b in range(mech.mass.size):
+        a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
+        nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+        for k in range(3):
+            q[b, 0, k] += 2.0 * z[6 * b + k]
+            v[b, 0, k] = 4.0 * z[6 * b + k] / h - v[b, 0, k]
+        if mech.rigid[b]:
+            for i in range(1, 4):
+                turn(a0, a1, a2, nu, q, b, i, mid.q, q)
+                d0, d1, d2 = mid.q[b, i, 0], mid.q[b, i, 1], mid.q[b, i, 2]
+                v[b, i, 0] = 4.0 * (a1 * d2 - a2 * d1) / h - v[b, i, 0]
+                v[b, i, 1] = 4.0 * (a2 * d0 - a0 * d2) / h - v[b, i, 1]
+                v[b, i, 2] = 4.0 * (a0 * d1 - a1 * d0) / h - v[b, i, 2]
+
+
+@loop
+def march_midpoint(
+    mech: Mechanism, condensed: Layout, exact: Layout, h: float, wrench: Array, every: int, newton: Newton,
+    memory: Memory, habit: Habit, ws: Workspace, fast: Factors, sure: Factors, q: Array, v: Array, record: Record,
 ) -> tuple[int, int]:  # fmt: skip
-    """Step n from (q0, v0) to (ws.q1, ws.v1); tries the best extrapolation first, then plainer guesses."""
-    position_feedback(mech, q0, ws.feedback)
-    spent, ended, order = 0, STALLED, best_order(memory)
-    while order >= 0 and ended != CONVERGED:
-        guess(memory, order, ws.ua)
-        for r in range(ws.lam.size):
-            ws.lam[r] = 0.5 * h * h * memory.lam[r]
-        ended, iterations = solve(mech, layout, h, q0, v0, wrench, n, newton, ws)
-        spent += iterations
-        order -= 1
-    if ended == CONVERGED:
-        move(mech, q0, ws.ua, ws.mid, ws.end)
-        end_velocity(mech, h, v0, ws.ua, ws.mid, ws.end, ws.q1, ws.v1)
-        outputs(mech, ws.ua, ws.mid, h, ws.y)
-        remember(memory, ws.ua, ws.lam, 2.0 / (h * h), ws.lam, 0.0)
-    return ended, spent
+    """Make wrench.shape[0] steps of PH-MP from (q, v), which become the last state; record every `every`-th of them.
+
+    Returns (how it ended, steps made). The state before a failed step stays in (q, v). A step tries the best
+    extrapolation first, then plainer guesses; each with the condensed matrix, then with the exact one.
+    """
+    for n in range(wrench.shape[0]):
+        if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
+            return STOPPED, n
+        begin(mech, condensed, q, ws.mid, ws.feedback)
+        spent, ended, order = 0, STALLED, best_order(memory)
+        while ended != CONVERGED and order >= 0:
+            if habit.exact[0] == 0:
+                guess(memory, order, habit, mech.mass.size, ws.z)
+                make = condensed.costly == 0 or habit.matrix[0] == 0
+                patience = min(PATIENCE * (1 + condensed.costly), newton.iterations)
+                ended, iterations, good = solve(
+                    mech, condensed, h, q, v, wrench, n, newton, patience, make, habit, ws, fast
+                )
+                spent += iterations
+                learn(habit, ended, good)
+            if ended != CONVERGED:
+                guess(memory, order, habit, mech.mass.size, ws.z)
+                ended, iterations, good = solve(
+                    mech, exact, h, q, v, wrench, n, newton, newton.iterations, True, habit, ws, sure
+                )
+                spent += iterations
+            order = order // 2 if order > 0 else -1
+        if ended != CONVERGED:
+            return ended, n
+        habit.exact[0] = max(0, habit.exact[0] - 1)
+        accept(mech, h, ws.z, q, v, ws.mid)
+        outputs(mech, ws.z, ws.mid.q, h, ws.y)
+        remember(memory, ws.z, mech.mass.size, ws.x)
+        first = 6 * (mech.mass.size + 1)
+        for r in range(mech.c.size):
+            ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
+        write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
+    return CONVERGED, wrench.shape[0]
+
+
+@stage
+def learn(habit: Habit, ended: int, good: bool) -> None:
+    """Remember whether the condensed matrix can be kept, or is no good for a while."""
+    habit.matrix[0] = 1 if ended == CONVERGED and good else 0
+    if ended != CONVERGED:
+        habit.exact[0] = EXACT_STEPS

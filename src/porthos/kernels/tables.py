@@ -40,14 +40,44 @@ class Mechanism(NamedTuple):
 GENERAL, COINCIDE, COINCIDE_REST, ANGLE = 0, 1, 2, 3
 
 
+class Markers(NamedTuple):
+    """Body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; one more, at the end, is zero."""
+
+    pointer: IntArray  # (N+2,) range of markers of each body
+    vector: Array  # (K+1, 3) X
+    row: IntArray  # (R, 2, 2) markers ru and rw that each side of a row contributes to its vectors u and w
+
+
+class Shares(NamedTuple):
+    """The joints at each body whose translation is eliminated, and the blocks between any two of them."""
+
+    pointer: IntArray  # (N+1,) range of joints
+    joint: IntArray
+    side: IntArray
+    block: IntArray  # offsets of the blocks (j, k) for all pairs at a body, j major
+
+
 class Layout(NamedTuple):
-    """A pattern of elimination with the offsets of the blocks that assembly fills, and the kinds of the rows."""
+    """A pattern of elimination, and where assembly finds what it fills. See `system/layout.py`."""
 
     pattern: Pattern
-    body_joint: IntArray  # (J, 2) offset of block (body of side, joint)
-    joint_body: IntArray  # (J, 2) offset of block (joint, body of side)
+    markers: Markers
+    shares: Shares
+    kept: IntArray  # (N+1,) 1: the translation of the body is among the unknowns of the pattern
+    compliance: Array  # (N+1,) 1/m of the other bodies; 0 for these and for the ground
+    corner: IntArray  # (N+1,) offset of the block of rotations
+    stride: IntArray  # (N+1,) length of its rows
+    turn_rows: IntArray  # (J, 2) offset of the rows of block (body, joint) that belong to rotations
+    turn_columns: IntArray  # (J, 2) offset of the columns of block (joint, body) that belong to rotations
+    shift_rows: IntArray  # (J, 2) the same for translations
+    shift_columns: IntArray  # (J, 2)
     body_body: IntArray  # (J, 2) offsets of blocks (a, b) and (b, a); -1: none
     row_kind: IntArray  # (R,) GENERAL, COINCIDE, COINCIDE_REST or ANGLE
+    point_joint: IntArray  # (J,) 1: three coinciding rows, then angles only
+    shifting: IntArray  # (J,) rows up to the last one that depends on translations
+    complete: int  # 1: nothing is left out of the matrix, so that Newton's method converges quadratically
+    worth: float  # iterations that a factorisation costs
+    costly: int  # 1: so many that the matrix is kept from step to step
 
 
 class RowVectors(NamedTuple):

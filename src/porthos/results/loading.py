@@ -18,7 +18,6 @@ from porthos.integrate.march import March
 from porthos.kernels.tables import Mechanism
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
-from porthos.system.assemble import layouts
 from porthos.system.mechanical import Adjustment, MechanicalSystem, Terminal
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -187,7 +186,6 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
 def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:
     """A run from what `_read` gives."""
     mech = Mechanism(**{name: tables[name] for name in MECHANISM})
-    single, doubled = layouts(mech)
     ends = np.cumsum(tables["port_inputs"])
     terminals = tuple(
         Terminal(name, int(body), np.ascontiguousarray(tables["port_basis"][end - count : end].T), None)
@@ -198,8 +196,6 @@ def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajector
     system = MechanicalSystem(
         name=attributes["name"],
         mech=mech,
-        layout=single,
-        doubled=doubled,
         body_names=tuple(tables["body_name"]),
         joint_names=tuple(tables["joint_name"]),
         terminals=terminals,

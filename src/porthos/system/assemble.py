@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from porthos.errors import ModelError
-from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.tables import Mechanism
 from porthos.model import joints as j
 from porthos.model.bodies import PointMass, RigidBody
 from porthos.model.forces import Load
@@ -17,7 +17,6 @@ from porthos.notation import Array
 from porthos.system.describe import describe
 from porthos.system.initial import place
 from porthos.system.mechanical import MechanicalSystem, Terminal
-from porthos.system.pattern import GROUND, elimination_order, layout, row_kinds
 
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 SPIN_STIFFNESS = 1e-4  # of the largest moment: what stands for it in the matrix; errors shrink by this in an iteration
@@ -106,12 +105,9 @@ def assemble(model: Model, initial: Literal["project", "refuse"] = "project") ->
     points = [
         [placement.point(joint.a, joint.points[0]), placement.point(joint.b, joint.points[1])] for joint in model.joints
     ]
-    single, doubled = layouts(mech)
     system = MechanicalSystem(
         name=model.name,
         mech=mech,
-        layout=single,
-        doubled=doubled,
         body_names=tuple(body.name for body in model.bodies),
         joint_names=tuple(joint.name for joint in model.joints),
         terminals=terminals,
@@ -185,25 +181,6 @@ def _three(value: Any) -> Array:
     if a.shape != (3,):
         raise ValueError(f"expected 3 numbers, found {value!r}")
     return a
-
-
-def layouts(mech: Mechanism) -> tuple[Layout, Layout]:
-    """Layouts for one unknown of each kind (PH-MP) and for two (PH-MP-GGL), in one order of elimination.
-
-    The tables alone determine them, so stored results need not carry them.
-    """
-    ground = mech.mass.size
-    counts = np.diff(mech.joint_row).tolist()
-    sides = mech.joint_body.tolist()
-    pairs = [(GROUND if a == ground else a, GROUND if b == ground else b) for a, b in sides]
-    body_sizes = [6 if rigid else 3 for rigid in mech.rigid]
-    quadratic = np.any(mech.cu != 0.0, axis=(1, 2))
-    coupled = [
-        bool(quadratic[first:last].any()) for first, last in zip(mech.joint_row[:-1], mech.joint_row[1:], strict=True)
-    ]
-    order = elimination_order(body_sizes, counts, pairs, coupled)
-    sizes, kinds = [*body_sizes, *counts], row_kinds(mech)
-    return layout(order, sizes, pairs, kinds), layout(order, [2 * s for s in sizes], pairs, kinds)
 
 
 def _length(mech: Mechanism, points: Array, placement: _Placement) -> float:

@@ -52,7 +52,7 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
 def _project_position(system: MechanicalSystem, q: Array) -> Array:
     """q moved onto g = 0 by Gauss-Newton steps in the mass metric, down to round-off."""
     limit, size, scale = 1e-15, np.inf, _row_scale(system)
-    bodies, start, sizes = len(system.body_names), system.layout.pattern.start, system.layout.pattern.size
+    bodies, start = len(system.body_names), system.layout.pattern.start
     for _ in range(ITERATIONS):
         rows, last = row_vectors(system.mech.c.size), size
         g = np.zeros(system.mech.c.size)
@@ -64,24 +64,20 @@ def _project_position(system: MechanicalSystem, q: Array) -> Array:
         rhs = right_side(system.layout.pattern)
         rhs[start[bodies] : start[-1]] = -g
         x = _solve(system, q, rhs)
-        increment, mid, end = np.zeros((bodies, 6)), q.copy(), q.copy()
-        for b in range(bodies):
-            increment[b, : sizes[b]] = 0.5 * x[start[b] : start[b] + sizes[b]]
-        moved(system.mech, q, increment, mid, end)
+        mid, end = q.copy(), q.copy()
+        moved(system.mech, q, 0.5 * x, mid, end)
         q = end
     return q
 
 
 def _project_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
     """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = 0."""
-    bodies, start, sizes = len(system.body_names), system.layout.pattern.start, system.layout.pattern.size
+    bodies, start = len(system.body_names), system.layout.pattern.start
     result = twist.copy()
     for _ in range(2):  # the second pass removes the round-off of the first
         rhs = right_side(system.layout.pattern)
         rhs[start[bodies] : start[-1]] = -_rates(system, q, result)
-        x = _solve(system, q, rhs)
-        for b in range(bodies):
-            result[b, : sizes[b]] += x[start[b] : start[b] + sizes[b]]
+        result += _solve(system, q, rhs)[: 6 * bodies].reshape(-1, 6)
     return result
 
 
@@ -147,7 +143,10 @@ def _report(
 ) -> tuple[Adjustment, ...]:
     """The bodies that were moved by more than round-off."""
     result = []
+    speed = max(1.0, float(np.abs(twist).max()))
     for b, name in enumerate(system.body_names):
+        if np.array_equal(q[b], q_given[b]) and np.array_equal(twist[b], twist_given[b]):
+            continue
         turn = np.einsum("ik,il->kl", q[b, 1:], q_given[b, 1:])  # R R_given^T
         angle = float(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1.0, 1.0)))
         angle = angle if angle > 1e-7 else float(np.linalg.norm(turn - turn.T) / np.sqrt(8))
@@ -158,7 +157,6 @@ def _report(
             float(np.linalg.norm(twist[b, :3] - twist_given[b, :3])),
             float(np.linalg.norm(twist[b, 3:] - twist_given[b, 3:])),
         )
-        speed = max(1.0, float(np.abs(twist).max()))
         limits = (system.length, 1.0, speed, speed)
         sizes = (moved.position, moved.rotation, moved.velocity, moved.angular_velocity)
         if any(size > 1e3 * CONSISTENT * limit for size, limit in zip(sizes, limits, strict=True)):

@@ -28,6 +28,7 @@ from porthos.system.check import (
     check_structure,
     difference_jacobian,
 )  # fmt: skip
+from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
 
 RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
@@ -67,8 +68,6 @@ class MechanicalSystem(PHDAE):
         self,
         name: str,
         mech: Mechanism,
-        layout: Layout,
-        doubled: Layout,
         body_names: tuple[str, ...],
         joint_names: tuple[str, ...],
         terminals: tuple[Terminal, ...],
@@ -78,7 +77,7 @@ class MechanicalSystem(PHDAE):
         description: dict[str, Any],
     ) -> None:
         self.name = name
-        self.mech, self.layout, self.doubled = mech, layout, doubled
+        self.mech = mech
         self.body_names, self.joint_names, self.terminals = body_names, joint_names, terminals
         self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
@@ -95,6 +94,16 @@ class MechanicalSystem(PHDAE):
         )
 
     # --- sizes and places
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The exact pattern of elimination of this mechanism."""
+        return exact_layout(self.mech)
+
+    @cached_property
+    def condensed(self) -> Layout:
+        """The pattern with translations eliminated, on which steps are fast."""
+        return condensed_layout(self.mech)
 
     @cached_property
     def rigid(self) -> IntArray:

@@ -16,8 +16,6 @@ import heapq
 import numpy as np
 
 from porthos.kernels.elimination import Pattern
-from porthos.kernels.tables import ANGLE, COINCIDE, COINCIDE_REST, GENERAL, Layout, Mechanism
-from porthos.notation import IntArray
 
 GROUND = -1
 Sides = list[tuple[int, int]]
@@ -48,8 +46,8 @@ class _Clusters:
 class _Ordering:
     """Greedy elimination of bodies 0..N-1 and joints N..N+J-1; `sides` are the two bodies of each joint."""
 
-    def __init__(self, sizes: list[int], sides: Sides, graph: list[set[int]]) -> None:
-        self.sizes, self.sides, self.graph = sizes, sides, graph
+    def __init__(self, sizes: list[int], sides: Sides, graph: list[set[int]], first: set[int]) -> None:
+        self.sizes, self.sides, self.graph, self.first = sizes, sides, graph, first
         self.bodies = len(sizes) - len(sides)
         self.done = [False] * len(sizes)
         self.clusters = _Clusters(len(sizes))
@@ -66,7 +64,7 @@ class _Ordering:
 
     def cost(self, k: int) -> tuple[int, int]:
         """Fewest neighbouring unknowns first; on a tie the joint, or the body named last (a leaf, usually)."""
-        return sum(self.sizes[n] for n in self.graph[k]), -k
+        return -1 if k in self.first else sum(self.sizes[n] for n in self.graph[k]), -k
 
     def eliminate(self, k: int) -> list[int]:
         """Remove k from the graph, join its neighbours with each other, and return them."""
@@ -113,9 +111,12 @@ class _Ordering:
 
 
 def elimination_order(
-    body_sizes: list[int], joint_sizes: list[int], sides: Sides, coupled: list[bool]
+    body_sizes: list[int], joint_sizes: list[int], sides: Sides, coupled: list[bool], first: set[int]
 ) -> list[tuple[int, list[int]]]:
-    """Bodies and joints in order of elimination. `coupled` joints have rows that couple their two bodies directly."""
+    """Bodies and joints in order of elimination, each with its later neighbours; bodies in `first` come first.
+
+    `coupled` joints have rows that couple their two bodies directly.
+    """
     n = len(body_sizes)
     graph: list[set[int]] = [set() for _ in range(n + len(sides))]
     for j, (pair, direct) in enumerate(zip(sides, coupled, strict=True)):
@@ -126,12 +127,16 @@ def elimination_order(
         if direct and len(bodies) == 2:
             graph[bodies[0]].add(bodies[1])
             graph[bodies[1]].add(bodies[0])
-    return _Ordering([*body_sizes, *joint_sizes], sides, graph).run()
+    return _Ordering([*body_sizes, *joint_sizes], sides, graph, first).run()
 
 
-def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides, row_kind: IntArray) -> Layout:
-    """Lay out all blocks of the eliminated matrix, fill included, in the order in which they are used."""
-    bodies = len(sizes) - len(sides)
+def place_blocks(
+    order: list[tuple[int, list[int]]], sizes: list[int], start: list[int], bodies: int
+) -> tuple[Pattern, dict[tuple[int, int], int]]:
+    """Lay out all blocks of the eliminated matrix, fill included, in the order in which they are used.
+
+    `start` has the place of each node in the vector of unknowns, and its length. Also returns the offset of each block.
+    """
     place: dict[tuple[int, int], int] = {}
     length = 0
     for k, neighbours in order:
@@ -143,7 +148,7 @@ def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides, r
     counts = np.array([len(neighbours) for _, neighbours in order], dtype=np.int64)
     pattern = Pattern(
         size=np.array(sizes, dtype=np.int64),
-        start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        start=np.array(start, dtype=np.int64),
         order=np.array([k for k, _ in order], dtype=np.int64),
         diagonal=np.array([place[k, k] for k in range(len(sizes))], dtype=np.int64),
         pointer=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
@@ -155,33 +160,4 @@ def layout(order: list[tuple[int, list[int]]], sizes: list[int], sides: Sides, r
         length=length,
         bodies=bodies,
     )
-
-    def offsets(cells: list[tuple[tuple[int, int], tuple[int, int]]]) -> IntArray:
-        return np.array([[place.get(c, -1) for c in pair] for pair in cells], dtype=np.int64).reshape(-1, 2)
-
-    joints = [(bodies + j, a, b) for j, (a, b) in enumerate(sides)]
-    return Layout(
-        pattern,
-        body_joint=offsets([((a, k), (b, k)) for k, a, b in joints]),
-        joint_body=offsets([((k, a), (k, b)) for k, a, b in joints]),
-        body_body=offsets([((a, b), (b, a)) for _, a, b in joints]),
-        row_kind=row_kind,
-    )
-
-
-def row_kinds(mech: Mechanism) -> IntArray:
-    """Recognise the rows for which kernels have a short way, from their coefficients."""
-    kinds = np.full(mech.c.size, GENERAL, dtype=np.int64)
-    linear = ~np.any(mech.cu, axis=(1, 2))
-    angle = ~np.any(mech.cu[:, 1], axis=1) & ~np.any(mech.cw[:, 0], axis=1) & (mech.cu[:, 0, 0] == 0.0)
-    kinds[angle & (mech.cw[:, 1, 0] == 0.0) & ~linear & ~np.any(mech.u0, axis=1)] = ANGLE
-    r = 0
-    while r + 2 < mech.c.size:
-        triple = slice(r, r + 3)
-        unit_gap = np.array_equal(mech.cw[triple, :, 0], [[-1.0, 1.0]] * 3)
-        if linear[triple].all() and unit_gap and np.array_equal(mech.u0[triple], np.eye(3)):
-            kinds[triple] = COINCIDE, COINCIDE_REST, COINCIDE_REST
-            r += 3
-        else:
-            r += 1
-    return kinds
+    return pattern, place
