@@ -16,7 +16,7 @@ import porthos as ph
 from benchmarks.models import chain
 from benchmarks.porthos_adapter import model
 from porthos.kernels import elimination, joints, newton, reduced_midpoint
-from porthos.kernels.elimination import Pattern
+from porthos.system.layout import operations
 from porthos.system.mechanical import MechanicalSystem
 
 BODIES, STEP, REPEATS, TRIALS = 64, 1e-3, 200, 9
@@ -103,14 +103,6 @@ def timed(function: Callable[..., None], *arguments: Any) -> float:
     return best / REPEATS / BODIES * 1e6
 
 
-def flops(pattern: Pattern) -> tuple[float, float]:
-    """Floating point operations of a factorisation and of a solve, from the pattern."""
-    n = pattern.size[pattern.order].astype(float)
-    ends = np.concatenate([[0.0], np.cumsum(pattern.size[pattern.node])])
-    m = np.diff(ends[pattern.pointer])
-    return float(np.sum(2 * n * (n + m) ** 2)), float(np.sum(2 * n * (n + 2 * m)))
-
-
 def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     """Name, calls a step, microseconds a body and call, operations a body and call (0: not counted)."""
     q, v = system.initial_arrays()
@@ -129,7 +121,7 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     rows(1, mech, layout, True, ws, factors.data)
     compliance(1, mech, layout, ws, factors.data)
     source, right = factors.data.copy(), ws.x.copy()
-    work, back = flops(layout.pattern)
+    work, back = (2 * count for count in operations(layout.pattern))
     spent = timed(factorise, layout.pattern, factors.data, factors.scale, source)
     yield "factorisation", 1, spent - timed(copies, factors.data.copy(), source), work / BODIES
     factorise(1, layout.pattern, factors.data, factors.scale, source)

@@ -64,7 +64,8 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool]) -> Layout:
                     result[j, s] = cell + (3 * kept[b] * (1 if transposed else counts[j]) if rotation else 0)
         return result
 
-    kinds, worth = row_kinds(mech), max(CHEAPEST, ITERATION * _cost_of_factors(pattern))
+    kinds, (factors, solve) = row_kinds(mech), operations(pattern)
+    worth = max(CHEAPEST, ITERATION * factors / max(1.0, solve))
     across = [(place.get((a, b), -1), place.get((b, a), -1)) for a, b in pairs]
     return Layout(
         pattern,
@@ -88,12 +89,12 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool]) -> Layout:
     )
 
 
-def _cost_of_factors(pattern: Pattern) -> float:
-    """Multiplications of a factorisation for each one of a solve with its factors."""
+def operations(pattern: Pattern) -> tuple[float, float]:
+    """Multiplications of a factorisation and of a solve with its factors; as many additions come with them."""
     n = pattern.size[pattern.order].astype(float)
     pointer = np.concatenate([[0.0], np.cumsum(pattern.size[pattern.node])])
     m = np.diff(pointer[pattern.pointer])  # unknowns of the later neighbours
-    return float(np.sum(n * (n + m) ** 2) / max(1.0, np.sum(n * (n + 2 * m))))
+    return float(np.sum(n * (n + m) ** 2)), float(np.sum(n * (n + 2 * m)))
 
 
 def _shares(kept: IntArray, pairs: Sides, place: dict[tuple[int, int], int], bodies: int) -> Shares:
