@@ -107,7 +107,7 @@ class MidpointGGL(_ReducedScheme):
     """PH-MP-GGL: the midpoint rule on the index-1 form (61).
 
     Order 2. Energy, momenta and the constraints on position and velocity level are exact. Needs M > 0. Its iteration
-    converges linearly, slowly only where bodies turn by a radian in a step.
+    converges linearly, the slower the further bodies turn in a step: small steps are cheap, large ones are not.
     """
 
     max_iterations: int = 200
