@@ -19,6 +19,10 @@ class ModelError(PorthosError, ValueError):
     """The description of a mechanism is wrong; the message names the part."""
 
 
+class ModelFileError(ModelError):
+    """A model file is wrong; the message begins with its name and the line."""
+
+
 class InconsistentStateError(ModelError):
     """Initial positions or velocities contradict the joints."""
 

@@ -15,6 +15,8 @@ IntArray: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = Sequence[float] | NDArray[np.floating[Any]]
 TimeFunction: TypeAlias = Callable[[float], ArrayLike]
 
+ROUND_OFF = 4 * float(np.finfo(np.float64).eps)  # what a vector of length one may be off by
+
 
 def skew(a: Array) -> Array:
     """The matrix of the cross product, skew(a) b = a x b; eq. (1) of document 001."""
@@ -46,7 +48,7 @@ def finite(a: Array, what: str) -> Array:
 
 
 def unit(value: ArrayLike, what: str) -> Array:
-    """`value` as a vector of length one, or a ModelError if it has no direction."""
+    """`value` as a vector of length one, or a ModelError if it has no direction. unit(unit(a)) is unit(a)."""
     a = vector(value, what)
     length = float(np.linalg.norm(a))
     if length == 0.0:
@@ -54,7 +56,7 @@ def unit(value: ArrayLike, what: str) -> Array:
             f"{what}: expected a direction, found {a.tolist()}, which has length zero and points nowhere. "
             "Give a vector such as (0, 0, 1); its length does not matter."
         )
-    return a / length
+    return a if abs(length - 1.0) <= ROUND_OFF else a / length
 
 
 def positive(value: float, what: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,8 @@ from porthos.model.inertia import Inertia
 from porthos.notation import Array, finite, positive, skew, unit, vector
 
 ORTHONORMAL_TOLERANCE = 1e-6
+
+Rotation: TypeAlias = Annotated[Any, "a 3 x 3 matrix, a quaternion (w, x, y, z), or a pair (axis, angle)"]
 
 
 def rotation_matrix(value: Any, what: str = "rotation") -> Array:
@@ -83,7 +85,7 @@ class RigidBody:
     name: str
     inertia: Inertia
     position: ArrayLike = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    rotation: Rotation = None
     velocity: ArrayLike = (0.0, 0.0, 0.0)
     angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
     matrix: Array = field(init=False, repr=False, compare=False)

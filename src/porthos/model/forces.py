@@ -6,12 +6,13 @@ A load is the wrench (F, tau) at a point fixed in a body; its conjugate is the t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
+from porthos.model.signals import Signal, TimeSignal
 from porthos.notation import vector
 
 TorqueMap = Literal["exact", "printed"]
@@ -33,8 +34,8 @@ class Load:
 
     name: str
     body: str
-    force: Any = None
-    torque: Any = None
+    force: Signal | None = None
+    torque: Signal | None = None
     at: ArrayLike | None = None
     torque_map: TorqueMap = "exact"
 
@@ -49,6 +50,10 @@ class Load:
             value = getattr(self, key)
             if value is not None and not callable(value):
                 object.__setattr__(self, key, vector(value, f"{where}: {key}"))
+            if isinstance(value, TimeSignal) and value.size != 3:
+                raise ModelError(
+                    f"{where}: {key}: expected 3 components, found {value.size or 'a plain number'}: {value}."
+                )
         if self.at is not None:
             object.__setattr__(self, "at", vector(self.at, f"{where}: at"))
         check_torque_map(self.torque_map, where)

@@ -6,7 +6,7 @@ J = int rho (|X|^2 I - X X^T) dV about the centre of mass; Euler values E_i = (J
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from porthos.errors import ModelError
 from porthos.notation import Array, finite, positive, vector
 
 Axis = Literal["x", "y", "z"]
+Tensor: TypeAlias = Annotated[ArrayLike, "3 principal moments, or a symmetric 3 x 3 matrix"]
 AXES: dict[str, int] = {"x": 0, "y": 1, "z": 2}
 
 # A principal moment may exceed the sum of the other two by this fraction (round-off of the user's data).
@@ -26,7 +27,7 @@ class Inertia:
     """Mass and inertia tensor about the centre of mass, in the body frame; any symmetric tensor will do."""
 
     mass: float
-    tensor: ArrayLike = field(repr=False)
+    tensor: Tensor = field(repr=False)
 
     def __post_init__(self) -> None:
         self._positive("mass")

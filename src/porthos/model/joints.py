@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
-from porthos.notation import Array, normals, positive, unit, vector
+from porthos.notation import ROUND_OFF, Array, normals, positive, unit, vector
 
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
 # origin of the joint's lever arms; a small gap is closed by the projection of the initial values.
@@ -245,7 +245,8 @@ class Universal(_PointJoint):
                 "axis_b = cross(axis_a, direction of the shaft) is a usual choice."
             )
         object.__setattr__(self, "axis_a", a)
-        object.__setattr__(self, "axis_b", unit(b - a * (a @ b), f"{self.where}: axis_b"))
+        normal = b if abs(a @ b) <= ROUND_OFF else unit(b - a * (a @ b), f"{self.where}: axis_b")
+        object.__setattr__(self, "axis_b", normal)
 
     @property
     def rows(self) -> tuple[Row, ...]:

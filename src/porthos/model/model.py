@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from porthos.model.ports import Port, PortKind
 from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
+    from porthos.model.simulation import Simulation
     from porthos.system.mechanical import MechanicalSystem
 
 Side = Part | str
@@ -207,6 +209,12 @@ class Model:
         )
 
         return assemble(self, initial)
+
+    def save(self, path: str | Path, simulation: Simulation | None = None) -> Path:
+        """Write a YAML file that `load_model` turns into this model again; `simulation` says how to run it."""
+        from porthos.model.modelfile import save_model  # it needs this module
+
+        return save_model(self, path, simulation)
 
     # --- names
 

@@ -1,0 +1,150 @@
+"""What a model file may say: its sections, and for each kind of part the keys, taken from the classes of the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from collections.abc import Mapping as Dictionary
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from porthos.model.bodies import PointMass, RigidBody
+from porthos.model.fields import (
+    Field,
+    blaming,
+    expect_mapping,
+    fields_of,
+    first_sentence,
+    object_schema,
+    read_fields,
+    selected,
+    write_fields,
+)
+from porthos.model.forces import Load
+from porthos.model.inertia import Box, Cylinder, HollowCylinder, Inertia, Rod, Sphere
+from porthos.model.joints import JOINTS
+from porthos.model.model import Model
+from porthos.model.nodes import Node
+from porthos.model.ports import Port
+
+SHAPES: tuple[type[Inertia], ...] = (Box, Cylinder, HollowCylinder, Sphere, Rod, Inertia)
+
+Values: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Form:
+    """One kind of part: its keys, how the model takes it, and how a part of this kind is written."""
+
+    about: str
+    keys: Dictionary[str, Field]
+    add: Callable[[Model, str, Values], Any]
+    write: Callable[[Any], Values]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the file with named entries; if they are of several kinds, `selector` is the key that says which."""
+
+    singular: str
+    example: str
+    selector: str
+    forms: Dictionary[str, Form]
+    parts: Callable[[Model], Iterable[Any]]
+    kind: Callable[[Any], str]
+
+    def read(self, model: Model, node: Node, title: str) -> None:
+        """Add all parts of the section to the model."""
+        for name, entry in expect_mapping(node, title, self.example).entries.items():
+            where = f"{self.singular} '{name}'"
+            part = expect_mapping(entry, where, self.example.partition(": ")[2])
+            kind = ""
+            if self.selector:
+                kind, part = selected(part, self.selector, self.forms, where)
+            form = self.forms[kind]
+            values = read_fields(part, form.keys, where, f"'{kind}'" if kind else f"a {self.singular}")
+            with blaming(part, where):
+                form.add(model, name, values)
+
+    def write(self, model: Model) -> dict[str, Values]:
+        """All parts as plain data."""
+        result = {}
+        for part in self.parts(model):
+            kind = self.kind(part)
+            result[part.name] = ({self.selector: kind} if self.selector else {}) | self.forms[kind].write(part)
+        return result
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the section."""
+        fixed = [{self.selector: name} if self.selector else {} for name in self.forms]
+        forms = [
+            object_schema(form.keys, form.about, **chosen)
+            for form, chosen in zip(self.forms.values(), fixed, strict=True)
+        ]
+        return {"type": "object", "additionalProperties": forms[0] if len(forms) == 1 else {"oneOf": forms}}
+
+
+def snake(cls: type) -> str:
+    """HollowCylinder -> hollow_cylinder."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+
+
+def _shape(cls: type[Inertia]) -> Form:
+    """A rigid body: the keys of its shape and of its placement side by side."""
+    shape, placement = fields_of(cls), fields_of(RigidBody, "name", "inertia")
+
+    def add(model: Model, name: str, values: Values) -> None:
+        inertia = cls(**{key: value for key, value in values.items() if key in shape})
+        model.body(name, inertia, **{key: value for key, value in values.items() if key in placement})
+
+    def write(body: RigidBody) -> Values:
+        return {**write_fields(body.inertia, shape), **write_fields(body, placement)}
+
+    return Form(first_sentence(cls), {**shape, **placement}, add, write)
+
+
+def _part(cls: type, add: Callable[..., Any]) -> Form:
+    """A part that one method of the model adds."""
+    keys = fields_of(cls, "name")
+    return Form(
+        first_sentence(cls),
+        keys,
+        lambda model, name, values: add(model, name, **values),
+        lambda part: write_fields(part, keys),
+    )
+
+
+SECTIONS: dict[str, Section] = {
+    "bodies": Section(
+        "body",
+        "crank: {shape: box, mass: 0.12, size: [0.01, 0.01, 0.08]}",
+        "shape",
+        {snake(cls): _shape(cls) for cls in SHAPES} | {snake(PointMass): _part(PointMass, Model.point_mass)},
+        lambda model: model.bodies,
+        lambda body: snake(type(body.inertia) if isinstance(body, RigidBody) else PointMass),
+    ),
+    "joints": Section(
+        "joint",
+        "A: {kind: revolute, a: ground, b: crank, at: [0, 0, 0], axis: [1, 0, 0]}",
+        "kind",
+        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in JOINTS},
+        lambda model: model.joints,
+        lambda joint: joint.kind,
+    ),
+    "loads": Section(
+        "load",
+        "push: {body: crank, force: [0, 0, 1]}",
+        "",
+        {"": _part(Load, Model.load)},
+        lambda model: model.loads,
+        lambda load: "",
+    ),
+    "ports": Section(
+        "port",
+        "motor: {body: crank, kind: torque, direction: [1, 0, 0]}",
+        "",
+        {"": _part(Port, Model.port)},
+        lambda model: model.ports,
+        lambda port: "",
+    ),
+}

@@ -1,0 +1,41 @@
+"""The JSON schema of model files, for completion and checks in editors, made from the same forms that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from porthos.model.fields import Field, fields_of, first_sentence, object_schema, signal_schema
+from porthos.model.forms import SECTIONS
+from porthos.model.modelfile import SIMULATION, heading
+from porthos.model.simulation import Simulation
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
+    """The schema; `schemes` are the classes of the schemes that a file may name."""
+    sections = {title: section.schema() for title, section in SECTIONS.items()}
+    return {
+        "$schema": DIALECT,
+        "title": "Porthos model file",
+        "description": "A mechanism in SI units, and how to simulate it.",
+        "type": "object",
+        "properties": {
+            **{key: field.kind.schema for key, field in heading().items()},
+            **sections,
+            SIMULATION: object_schema(fields_of(Simulation), first_sentence(Simulation)),
+        },
+        "additionalProperties": False,
+        "$defs": {"signal": signal_schema(), "scheme": _scheme_schema(schemes.items())},
+    }
+
+
+def _scheme_schema(schemes: Iterable[tuple[str, type]]) -> dict[str, Any]:
+    """The name of a scheme, or its name and options."""
+    forms = {name: (fields_of(cls), first_sentence(cls)) for name, cls in schemes}
+    return {"anyOf": [{"enum": list(forms)}, *(_chosen(name, *form) for name, form in forms.items())]}
+
+
+def _chosen(name: str, allowed: Mapping[str, Field], about: str) -> dict[str, Any]:
+    return object_schema(allowed, about, kind=name)
