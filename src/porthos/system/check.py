@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 ALGEBRAIC_TOLERANCE = 1e-12
 DIFFERENCE_TOLERANCE = 1e-6
-RANK_TOLERANCE = 1e-9
-LARGEST_DENSE = 3000  # rows up to which ranks and eigenvalues are computed with dense matrices
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray, skew
 from porthos.system.check import (
     DIFFERENCE_TOLERANCE,
-    LARGEST_DENSE,
-    RANK_TOLERANCE,
     Finding,
     Report,
     check_structure,
@@ -30,6 +28,7 @@ from porthos.system.check import (
 )  # fmt: skip
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
+from porthos.system.ranks import LARGEST_DENSE, dependent_rows
 
 RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
 
@@ -381,15 +380,9 @@ def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ..
 
 def _rank(system: MechanicalSystem, G: Array) -> Finding:
     """Full row rank of G, rows scaled to length one; names the joint whose rows repeat the others."""
-    scaled = G / np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300)
-    singular = np.linalg.svd(scaled, compute_uv=False)
-    rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
-    missing = system.m - rank
-    where = ""
+    rank, rows = dependent_rows(G)
+    missing, where = system.m - rank, ""
     if missing:
-        left = np.linalg.svd(scaled)[0][:, rank:]
-        strongest = np.linalg.norm(left, axis=1)
-        rows = np.flatnonzero(strongest > 0.1 * strongest.max())
         names = sorted({system.block_of(2 * system.n + int(r)) for r in rows})
         where = f"rank {rank} of {system.m} rows; dependent rows involve {', '.join(names)}"
     return Finding("G has full rank", float(missing), 0.0, where)
