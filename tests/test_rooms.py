@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import porthos
+from porthos.integrate.catalogue import SCHEMES, scheme_class
+from porthos.integrate.scheme import Scheme
+
 PACKAGE = Path(__file__).parents[1] / "src" / "porthos"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FOUNDATION = frozenset({"errors", "notation"})
@@ -20,8 +24,10 @@ SEES = {
     "system": FOUNDATION | {"model", "kernels"},
     "integrate": FOUNDATION | {"kernels", "system"},
     "results": FOUNDATION | {"kernels", "system", "integrate"},
-    "simulate": FOUNDATION | {"model", "kernels", "system", "integrate", "results"},
+    "frontdoor": FOUNDATION | {"model", "kernels", "system", "integrate", "results"},
     "show": FOUNDATION | {"results"},
+    "cli": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor", "show"},
+    "__main__": frozenset({"cli"}),
 }
 # Doors to the right, for the comfort of users: (module, function) -> what it imports, lazily.
 DOORS = {
@@ -183,22 +189,44 @@ def loaded(code: str, *names: str) -> list[str]:
     return done.stdout.split()
 
 
+HEAVY = ("numba", "scipy", "matplotlib", "xarray", "pandas", "h5netcdf", "h5py", "rich")
+
+
 def test_import_leaves_heavy_packages_alone():
-    heavy = ("matplotlib", "xarray", "pandas", "h5netcdf", "h5py", "rich")
-    assert loaded("import porthos", "porthos", *heavy) == ["porthos"]
+    assert loaded("import porthos", "porthos", "numpy", *HEAVY) == ["porthos"]
+    assert loaded("import porthos.cli.app", "porthos.cli.app", "numpy", "yaml", *HEAVY) == ["porthos.cli.app"]
 
 
 def test_describing_a_model_needs_no_compiler():
-    """`import porthos` itself loads numba; so the room is entered here without passing through porthos/__init__.py."""
-    code = f"""
-import sys, types
-package = types.ModuleType("porthos")
-package.__path__ = [{str(PACKAGE)!r}]
-sys.modules["porthos"] = package
-from porthos.model.model import Model
-from porthos.model.inertia import Box
-model = Model("m")
-model.revolute("A", model.ground, model.body("b", Box(1, (1, 2, 3))), at=(1, 0, 0), axis=(0, 1, 0))
+    code = """
+import porthos as ph
+model = ph.Model("m")
+model.revolute("A", model.ground, model.body("b", ph.Box(1, (1, 2, 3))), at=(1, 0, 0), axis=(0, 1, 0))
 """
-    others = ("numba", "scipy", "matplotlib", "xarray", "porthos.kernels", "porthos.system")
+    others = (*HEAVY, "yaml", "porthos.kernels", "porthos.system")
     assert loaded(code, "porthos.model.joints", *others) == ["porthos.model.joints"]
+
+
+def test_public_names_are_the_same_for_people_and_type_checkers():
+    """The imports that type checkers see in porthos/__init__.py, and the table from which names are loaded."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    (block,) = [node for node in tree.body if is_type_checking(node)]
+    seen = {alias.asname: node.module for node in block.body for alias in node.names}
+    assert seen == {name: f"porthos.{home}" for name, home in porthos._HOME.items()}
+    assert list(seen) == sorted(seen, key=lambda name: (seen[name], name))
+    for name, home in seen.items():
+        assert getattr(porthos, name) is getattr(sys.modules[home], name)
+    assert set(seen) <= set(dir(porthos))
+    with pytest.raises(AttributeError, match="no attribute 'Modle'"):
+        porthos.Modle  # noqa: B018
+    assert not hasattr(porthos, "nothing")
+    rooms = {name_of(path).split(".")[0] for path in MODULES}
+    assert not rooms & set(seen)  # importing such a module would put it in the place of the public name
+
+
+def test_every_scheme_is_in_the_catalogue():
+    """A scheme that is public has a name for files and the command line."""
+    public = {name: getattr(porthos, name) for name in porthos._HOME}
+    schemes = {n for n, value in public.items() if isinstance(value, type) and issubclass(value, Scheme)}
+    assert schemes == set(SCHEMES)
+    assert all(scheme_class(name) is public[name] for name in SCHEMES)

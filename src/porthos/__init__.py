@@ -1,88 +1,88 @@
-"""Porthos: structure-preserving multibody dynamics as port-Hamiltonian descriptor systems."""
+"""Porthos: structure-preserving multibody dynamics as port-Hamiltonian descriptor systems.
 
-from porthos.errors import (
-    InconsistentStateError as InconsistentStateError,
-)
-from porthos.errors import (
-    InputError as InputError,
-)
-from porthos.errors import (
-    ModelError as ModelError,
-)
-from porthos.errors import (
-    PorthosError as PorthosError,
-)
-from porthos.errors import (
-    ResultError as ResultError,
-)
-from porthos.errors import (
-    SimulationError as SimulationError,
-)
-from porthos.errors import (
-    Status as Status,
-)
-from porthos.errors import (
-    StructureError as StructureError,
-)
-from porthos.integrate.midpoint import Midpoint as Midpoint
-from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
-from porthos.model.inertia import (
-    Box as Box,
-)
-from porthos.model.inertia import (
-    Cylinder as Cylinder,
-)
-from porthos.model.inertia import (
-    HollowCylinder as HollowCylinder,
-)
-from porthos.model.inertia import (
-    Inertia as Inertia,
-)
-from porthos.model.inertia import (
-    Rod as Rod,
-)
-from porthos.model.inertia import (
-    Sphere as Sphere,
-)
-from porthos.model.joints import (
-    Cylindrical as Cylindrical,
-)
-from porthos.model.joints import (
-    Fixed as Fixed,
-)
-from porthos.model.joints import (
-    Joint as Joint,
-)
-from porthos.model.joints import (
-    Planar as Planar,
-)
-from porthos.model.joints import (
-    PointOnLine as PointOnLine,
-)
-from porthos.model.joints import (
-    PointOnPlane as PointOnPlane,
-)
-from porthos.model.joints import (
-    Prismatic as Prismatic,
-)
-from porthos.model.joints import (
-    Revolute as Revolute,
-)
-from porthos.model.joints import (
-    RigidLink as RigidLink,
-)
-from porthos.model.joints import (
-    Spherical as Spherical,
-)
-from porthos.model.joints import (
-    Universal as Universal,
-)
-from porthos.model.model import Model as Model
-from porthos.results.loading import load as load
-from porthos.results.trajectory import Trajectory as Trajectory
-from porthos.simulate import simulate as simulate
-from porthos.system.interconnect import interconnect as interconnect
-from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
-from porthos.system.phdae import PHDAE as PHDAE
+Public names are loaded when they are first used, so that describing a model needs no compiler and the command line
+answers at once.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, and a test compares them
+    from porthos.errors import InconsistentStateError as InconsistentStateError
+    from porthos.errors import InputError as InputError
+    from porthos.errors import ModelError as ModelError
+    from porthos.errors import ModelFileError as ModelFileError
+    from porthos.errors import PorthosError as PorthosError
+    from porthos.errors import ResultError as ResultError
+    from porthos.errors import SimulationError as SimulationError
+    from porthos.errors import Status as Status
+    from porthos.errors import StructureError as StructureError
+    from porthos.frontdoor import simulate as simulate
+    from porthos.frontdoor import simulate_file as simulate_file
+    from porthos.integrate.midpoint import Midpoint as Midpoint
+    from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
+    from porthos.model.inertia import Box as Box
+    from porthos.model.inertia import Cylinder as Cylinder
+    from porthos.model.inertia import HollowCylinder as HollowCylinder
+    from porthos.model.inertia import Inertia as Inertia
+    from porthos.model.inertia import Rod as Rod
+    from porthos.model.inertia import Sphere as Sphere
+    from porthos.model.joints import Cylindrical as Cylindrical
+    from porthos.model.joints import Fixed as Fixed
+    from porthos.model.joints import Joint as Joint
+    from porthos.model.joints import Planar as Planar
+    from porthos.model.joints import PointOnLine as PointOnLine
+    from porthos.model.joints import PointOnPlane as PointOnPlane
+    from porthos.model.joints import Prismatic as Prismatic
+    from porthos.model.joints import Revolute as Revolute
+    from porthos.model.joints import RigidLink as RigidLink
+    from porthos.model.joints import Spherical as Spherical
+    from porthos.model.joints import Universal as Universal
+    from porthos.model.model import Model as Model
+    from porthos.model.modelfile import ModelFile as ModelFile
+    from porthos.model.modelfile import load_model as load_model
+    from porthos.model.signals import Expression as Expression
+    from porthos.model.signals import Ramp as Ramp
+    from porthos.model.signals import Sine as Sine
+    from porthos.model.signals import Step as Step
+    from porthos.model.signals import Table as Table
+    from porthos.model.simulation import Simulation as Simulation
+    from porthos.results.loading import load as load
+    from porthos.results.trajectory import Trajectory as Trajectory
+    from porthos.system.interconnect import interconnect as interconnect
+    from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
+    from porthos.system.phdae import PHDAE as PHDAE
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "errors": "InconsistentStateError InputError ModelError ModelFileError PorthosError ResultError SimulationError "
+    "Status StructureError",
+    "frontdoor": "simulate simulate_file",
+    "integrate.midpoint": "Midpoint MidpointGGL",
+    "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
+    "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
+    "Universal",
+    "model.model": "Model",
+    "model.modelfile": "ModelFile load_model",
+    "model.signals": "Expression Ramp Sine Step Table",
+    "model.simulation": "Simulation",
+    "results.loading": "load",
+    "results.trajectory": "Trajectory",
+    "system.interconnect": "interconnect",
+    "system.mechanical": "MechanicalSystem",
+    "system.phdae": "PHDAE",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'porthos' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"porthos.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from porthos.errors import PorthosError, SimulationError, Status
+from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.progress import progress_bar
 from porthos.integrate.scheme import Scheme
 from porthos.model.model import Model
+from porthos.model.modelfile import ModelFile
+from porthos.model.simulation import count_steps
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
 from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
-WHOLE = 1e-6  # how far end/step may be from a whole number
 
 
 def simulate(
@@ -58,7 +57,7 @@ def simulate(
     every = int(every)
     store: Store = Writer(out, system, repr(scheme), steps // every + 1, live=True) if out is not None else Memory()
     try:
-        with interruptible() as interrupted, progress_bar(system.name, steps, progress) as report:
+        with interruptible() as interrupted, progress_bar(system.name, steps, step, progress) as report:
             raw = march(system, scheme, float(step), steps, every, signals, report, interrupted, store)
     finally:
         if isinstance(store, Writer):
@@ -75,18 +74,29 @@ def simulate(
     return run
 
 
-def count_steps(step: float, end: float, every: int) -> int:
-    """The number of steps from 0 to end, or an error that says which numbers would fit."""
-    for name, value in (("step", step), ("end", end)):
-        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
-            raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
-    steps = round(end / step)
-    if steps < 1 or abs(end / step - steps) > WHOLE:
-        below = max(1, int(end / step))
-        raise PorthosError(
-            f"simulate: end = {end!r} is not a whole number of steps of {step!r}. "
-            f"Try step = {end / below:.12g} or end = {below * step:.12g}."
-        )
-    if not (isinstance(every, Integral) and every >= 1) or steps % every:
-        raise PorthosError(f"simulate: every must be a whole number that divides the {steps} steps, found {every!r}.")
-    return steps
+def simulate_file(
+    path: str | Path,
+    changes: Mapping[str, Any] | None = None,
+    on_failure: Literal["raise", "return"] = "raise",
+    progress: bool | None = None,
+    out: str | Path | None = None,
+) -> Trajectory:
+    """Run the model of a file as its section `simulation` says; `changes` replace values of the file.
+
+    For example simulate_file("crank.yaml", {"bodies.crank.mass": 0.2, "simulation.step": 0.005}).
+    """
+    file = ModelFile.read(path, changes)
+    plan = file.plan()
+    with file.blaming("scheme"):
+        scheme = scheme_named(plan.scheme.kind, plan.scheme.options)
+    return simulate(
+        file.model,
+        scheme,
+        plan.step,
+        plan.end,
+        inputs=plan.inputs,
+        every=plan.every,
+        on_failure=on_failure,
+        progress=progress,
+        out=out,
+    )
