@@ -1,0 +1,1 @@
+"""The command line: `porthos run model.yaml`. Heavy parts are imported by the command that needs them."""

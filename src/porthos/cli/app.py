@@ -1,0 +1,161 @@
+"""The commands of `porthos`, each a few lines that hand on to the module that does the work."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porthos.cli.answers import Answering, tell
+from porthos.cli.options import AsJson, ModelPath, Params, ResultPath, changes, run_command
+
+OVERVIEW = """Structure-preserving simulation of multibody systems.
+
+Begin with `porthos examples run pendulum`, or `porthos examples copy pendulum` and edit the file."""
+EXITS = (
+    "Exit codes: 0 all is well, 1 something that was given is wrong, 2 wrong usage, 3 a run stopped before its end, "
+    "4 the self-test failed, 130 stopped by Ctrl-C."
+)
+
+app = typer.Typer(
+    name="porthos",
+    cls=Answering,
+    help=OVERVIEW,
+    epilog=EXITS,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help in boxes would take 0.15 s more
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+examples_app = typer.Typer()
+app.add_typer(examples_app, name="examples")
+
+Picture = Annotated[Path | None, typer.Option("--out", "-o", help="File of the figure; its ending chooses the format.")]
+Page = Annotated[Path | None, typer.Option("--out", "-o", help="File of the report.")]
+SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.")]
+Quantities = Annotated[
+    list[str] | None, typer.Argument(metavar="[QUANTITY]...", help="Such as energy or slider.position.x.")
+]
+NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos examples list`.")
+NamedExample = Annotated[Path, NAME]
+
+
+app.command("run")(run_command(ModelPath, nullcontext, "Simulate FILE and say how well the balances hold."))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"porthos {version('porthos')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options of all commands."""
+
+
+@app.command()
+def check(file: ModelPath, param: Params = None, as_json: AsJson = False) -> None:
+    """Check FILE without simulating it.
+
+    Says which parts it has, how many degrees of freedom, which joints are redundant, and whether its initial values
+    fit.
+    """
+    from porthos.cli.checking import check_file
+
+    check_file(file, changes(param), as_json)
+
+
+@app.command()
+def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None) -> None:
+    """Draw a result over time.
+
+    Without quantities, an overview.
+    """
+    from porthos.cli.results import plot_file
+
+    tell(f"figure written to {plot_file(file, quantities or [], out)}", {}, as_json=False)
+
+
+@app.command()
+def report(file: ResultPath, out: Page = None) -> None:
+    """Write an HTML report of a result.
+
+    It is one file that needs no other.
+    """
+    from porthos.cli.results import report_file
+
+    tell(f"report written to {report_file(file, out)}", {}, as_json=False)
+
+
+@app.command()
+def schema(out: SchemaFile = None) -> None:
+    """The JSON schema of model files, for editors."""
+    from porthos.integrate.catalogue import SCHEMES, scheme_class
+    from porthos.model.schema import json_schema
+
+    text = json.dumps(json_schema({name: scheme_class(name) for name in SCHEMES}), indent=2)
+    if out is None:
+        typer.echo(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Does this installation give right numbers?
+
+    Says versions and where compiled code is kept, and compares runs with exact solutions.
+    """
+    from porthos.cli.doctor import examine
+
+    examine(as_json)
+
+
+@examples_app.callback(invoke_without_command=True)
+def _examples(context: typer.Context) -> None:
+    """List, copy or run models that come with Porthos."""
+    if context.invoked_subcommand is None:
+        list_examples()
+
+
+@examples_app.command("list")
+def list_examples(as_json: AsJson = False) -> None:
+    """The names of all examples."""
+    from porthos.cli.examples import listed
+
+    listed(as_json)
+
+
+@examples_app.command("copy")
+def copy_example(
+    name: Annotated[str, NAME],
+    to: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder or file to copy to.")] = Path(),
+) -> None:
+    """Copy an example, to edit it."""
+    from porthos.cli.examples import copied
+
+    tell(f"copied to {copied(name, to)}", {}, as_json=False)
+
+
+def _example(name: Path) -> AbstractContextManager[Path]:
+    from porthos.cli.examples import example
+
+    return example(str(name))
+
+
+examples_app.command("run")(run_command(NamedExample, _example, "Simulate an example."))
+
+
+def main() -> None:
+    """The entry point of the command `porthos`."""
+    app()

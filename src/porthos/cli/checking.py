@@ -1,0 +1,109 @@
+"""`porthos check`: what a model file describes and whether it fits together, without the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from porthos.cli.answers import aligned, tell
+from porthos.integrate.catalogue import check_name, scheme_named
+from porthos.model.modelfile import ModelFile
+from porthos.model.signals import TimeSignal
+from porthos.model.simulation import WHOLE, Simulation, count_steps
+from porthos.system.mobility import MOST_ROWS, Mobility, mobility
+
+SEVERAL = 6  # so many joints are listed by name
+
+
+def check_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None:
+    """Read a file, count and measure its mechanism, and say what one should know before running it."""
+    file = ModelFile.read(path, changes)
+    if file.simulation is not None:
+        with file.blaming("scheme"):
+            _check_scheme(file.simulation)
+    found = mobility(file.model)
+    notes = [*_notes(found), *_kinks(file)]
+    tell(_text(file, found, notes), _data(file, found, notes), as_json)
+
+
+def _check_scheme(plan: Simulation) -> None:
+    """A name is checked at once; options belong to the class of the scheme, which loads the compiler."""
+    check_name(plan.scheme.kind)
+    if plan.scheme.options:
+        scheme_named(plan.scheme.kind, plan.scheme.options)
+
+
+def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
+    model = file.model
+    parts = {
+        "body/bodies": found.bodies,
+        "point mass/point masses": found.point_masses,
+        "joint/joints": found.joints,
+        "load/loads": len(model.loads),
+        "port/ports": len(model.ports),
+    }
+    counted = [f"{n} {words.split('/')[n != 1]}" for words, n in parts.items() if n]
+    known = found.rank is not None
+    rows = {
+        "degrees of freedom": f"{found.freedom if known else 'not computed'} by the rank of the constraints, "
+        f"{found.counted} by Gruebler's count ({found.coordinates} - {found.rows})",
+        "redundant rows": str(found.redundant or "none") if known else f"not computed for more than {MOST_ROWS} rows",
+        "initial values": f"off {len(found.violations)} joint(s)" if found.violations else "consistent with all joints",
+        "simulation": _plan(file.simulation),
+    }
+    return "\n".join([f"{model.name}: {', '.join(counted)}", aligned(rows), *(f"  note: {note}" for note in notes)])
+
+
+def _plan(plan: Simulation | None) -> str:
+    if plan is None:
+        return "not described; give --step and --end to `porthos run`"
+    steps = count_steps(plan.step, plan.end, plan.every)
+    return f"{plan.scheme.kind}, {steps} steps of {plan.step:g} s to t = {plan.end:g} s"
+
+
+def _data(file: ModelFile, found: Mobility, notes: list[str]) -> dict[str, Any]:
+    more = {name: getattr(found, name) for name in ("coordinates", "counted", "freedom", "redundant")}
+    acting = {"loads": len(file.model.loads), "ports": len(file.model.ports)}
+    return {"model": file.model.name, **asdict(found), **more, **acting, "notes": notes}
+
+
+def _notes(found: Mobility) -> list[str]:
+    notes = []
+    if found.redundant:
+        notes.append(
+            f"{found.redundant} of {found.rows} rows repeat others, among those of {_names(found.redundant_joints)}. "
+            "The motion is right, but the reactions of these joints are not unique; use joints with fewer rows there."
+        )
+    if found.freedom == 0:
+        notes.append("it cannot move: the joints leave no degree of freedom at the initial placement.")
+    for one in found.violations:
+        notes.append(
+            f"the initial values are off joint '{one.joint}' by {one.position:.2g} m and {one.velocity:.2g} m/s or "
+            "rad/s; a run begins with the nearest ones that fit."
+        )
+    return notes
+
+
+def _names(joints: tuple[str, ...]) -> str:
+    shown = ", ".join(f"'{name}'" for name in joints[:SEVERAL])
+    return f"{shown} and {len(joints) - SEVERAL} more" if len(joints) > SEVERAL else shown
+
+
+def _kinks(file: ModelFile) -> list[str]:
+    """Functions of time that jump or bend within a step, where the scheme loses its order."""
+    plan, notes = file.simulation, []
+    if plan is None:
+        return []
+    signals = {load.name: (load.force, load.torque) for load in file.model.loads}
+    signals |= {name: (value, None) for name, value in plan.inputs.items()}
+    for name, both in signals.items():
+        times = [t for one in both if isinstance(one, TimeSignal) for t in one.breakpoints if 0.0 < t < plan.end]
+        within = [t for t in times if abs(t / plan.step - round(t / plan.step)) > WHOLE]
+        if within:
+            notes.append(
+                f"'{name}' jumps or bends at t = {within[0]:g}, within a step of {plan.step:g} s. Results are more "
+                "accurate with a step of which such times are multiples."
+            )
+    return notes

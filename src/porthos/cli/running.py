@@ -1,0 +1,56 @@
+"""`porthos run`: simulate a file, write what was asked for, and say how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from porthos.cli.answers import STOPPED, tell
+from porthos.errors import PorthosError, Status
+from porthos.frontdoor import simulate_file
+from porthos.results.trajectory import Trajectory
+
+
+def run_file(
+    file: Path, changes: Mapping[str, str], out: Path | None, report: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """Run a model file; exit code 3 if the run stopped before its end, after all that was computed is written."""
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise PorthosError(f"--report: expected a file name that ends in .html, found '{report}'.")
+    run = simulate_file(file, changes, on_failure="return", progress=False if quiet else None, out=out)
+    written = {"out": out, "report": run.report(report) if report is not None else None}
+    files = {what: str(path) for what, path in written.items() if path is not None}
+    if as_json or not quiet:
+        lines = [run.summary(), *(f"  {what:<16}  {path}" for what, path in files.items())]
+        tell("\n".join(lines), numbers(run) | {"files": files}, as_json)
+    if run.status is not Status.OK:
+        if quiet and not as_json:
+            raise PorthosError(run.message)
+        raise typer.Exit(STOPPED)
+
+
+def numbers(run: Trajectory) -> dict[str, Any]:
+    """What the summary says, as data."""
+    return {
+        "model": run.system.name,
+        "scheme": run.scheme,
+        "status": run.status.name,
+        "message": run.message,
+        "bodies": len(run.system.body_names),
+        "joints": len(run.system.joint_names),
+        "recorded_steps": run.t.size - 1,
+        "end": float(run.t[-1]),
+        "energy": [float(run.energy[0]), float(run.energy[-1])],
+        "angular_momentum": [run.angular_momentum[0].tolist(), run.angular_momentum[-1].tolist()],
+        "linear_momentum": [run.linear_momentum[0].tolist(), run.linear_momentum[-1].tolist()],
+        "power_balance": float(np.abs(run.power_balance).max()),
+        "position_error": float(run.position_error.max()),
+        "velocity_error": float(run.velocity_error.max()),
+        "newton_iterations": int(np.sum(run.iterations)),
+        "moved_initial_values": [moved.body for moved in run.system.adjustments],
+        "position": {name: run[name].position[-1].tolist() for name in run.system.body_names},
+    }
