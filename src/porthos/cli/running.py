@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from porthos.cli.answers import STOPPED, tell
+from porthos.cli.answers import STOPPED, complain, tell
 from porthos.errors import PorthosError, Status
 from porthos.frontdoor import simulate_file
 from porthos.results.trajectory import Trajectory
@@ -29,7 +29,7 @@ def run_file(
         tell("\n".join(lines), numbers(run) | {"files": files}, as_json)
     if run.status is not Status.OK:
         if quiet and not as_json:
-            raise PorthosError(run.message)
+            complain(run.message)
         raise typer.Exit(STOPPED)
 
 

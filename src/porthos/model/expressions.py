@@ -32,7 +32,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 LONGEST = 1000  # characters
-DEEPEST = 50  # levels of nesting
+DEEPEST = 200  # levels of nesting
 
 Formula: TypeAlias = Callable[[float], float]
 

@@ -143,3 +143,10 @@ class _Dumper(yaml.SafeDumper):
         """Equal lists are written out each time."""
         del data
         return True
+
+    def text(self, data: str) -> yaml.ScalarNode:
+        """Texts as they are; with quotes and escapes if they have characters that one cannot see."""
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _Dumper.text)

@@ -102,7 +102,7 @@ def _read_rotation(node: Node) -> Any:
     """{axis, angle}, [w, x, y, z], or a 3 x 3 matrix."""
     if not isinstance(node, Mapping):
         expected = "{axis: [0, 0, 1], angle: pi/2}, a quaternion [w, x, y, z] or a 3 x 3 matrix"
-        return _read_nested(node, expected)
+        return list(_read_nested(node, expected))  # a tuple of two would be (axis, angle)
     for key in node.entries:
         if key not in ("axis", "angle"):
             raise Misfit(node, f"found the key '{key}'. {nearest(key, ('axis', 'angle'))}")

@@ -1,0 +1,386 @@
+"""The command line as a user meets it: real processes, exit codes, one sentence for every mistake, and its speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import porthos as ph
+from gallery import (
+    closed_loop,
+    cylindrical_pair,
+    double_pendulum,
+    free_rigid_body,
+    heavy_top,
+    pendulum,
+    slider_crank,
+)
+from porthos.cli import doctor
+from porthos.cli.app import app
+from porthos.cli.examples import catalogue
+from porthos.integrate.catalogue import SCHEMES, scheme_class
+from porthos.model.schema import json_schema
+
+GALLERY = {
+    "closed-loop": closed_loop,
+    "cylindrical-pair": cylindrical_pair,
+    "double-pendulum": double_pendulum,
+    "free-rigid-body": free_rigid_body,
+    "heavy-top": heavy_top,
+    "pendulum": pendulum,
+    "slider-crank": slider_crank,
+}
+FILES = {name: Path(str(entry)) for name, entry in catalogue().items()}
+
+
+def porthos(*args, **options):
+    """A real process."""
+    command = [sys.executable, "-m", "porthos", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def ask(*args):
+    """The same within this process, which has loaded everything already."""
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def refused(answer, code, *words):
+    """One line on stderr, no traceback, nothing on stdout."""
+    told = answer.stderr
+    assert (answer.exit_code if hasattr(answer, "exit_code") else answer.returncode) == code, told
+    assert answer.stdout == ""
+    assert "Traceback" not in told
+    for word in words:
+        assert word in told, told
+
+
+# --- examples: one for each mechanism of the gallery, with the same numbers
+
+
+def test_every_mechanism_of_the_gallery_has_a_file():
+    folder = Path(__file__).parents[1] / "gallery"
+    assert set(FILES) == set(GALLERY)
+    assert {path.stem.replace("_", "-") for path in folder.glob("[a-z]*.py")} == set(GALLERY)
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_examples_give_the_numbers_of_the_gallery(name):
+    from_file, from_gallery = ph.simulate_file(FILES[name]), GALLERY[name].run()
+    assert from_file.scheme == from_gallery.scheme
+    assert from_file.system.body_names == from_gallery.system.body_names
+    assert from_file.system.joint_names == from_gallery.system.joint_names
+    size = np.abs(from_gallery.q).max()
+    np.testing.assert_allclose(from_file.q, from_gallery.q, rtol=0, atol=1e-10 * size)  # the double pendulum is chaotic
+    np.testing.assert_allclose(from_file.energy, from_gallery.energy, rtol=1e-11, atol=1e-11)
+
+
+def test_examples_are_listed_and_copied(tmp_path):
+    listed = ask("examples", "list")
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == sorted(GALLERY)
+    assert ask("examples").stdout == listed.stdout
+    assert set(json.loads(ask("examples", "list", "--json").stdout)) == set(GALLERY)
+    assert ask("examples", "copy", "heavy_top", tmp_path).exit_code == 0
+    target = tmp_path / "heavy_top.yaml"
+    assert target.read_text() == FILES["heavy-top"].read_text()
+    target.write_text("mine")
+    refused(ask("examples", "copy", "heavy-top", tmp_path), 1, "is there already")
+    assert target.read_text() == "mine"
+    assert ask("examples", "copy", "heavy-top", tmp_path / "other.yaml").exit_code == 0
+    refused(ask("examples", "copy", "heavy-tap"), 1, "found no example 'heavy-tap'. Did you mean 'heavy-top'?")
+    refused(ask("examples", "copy", "heavy-top", tmp_path / "no" / "x.yaml"), 1, "No such file or directory")
+
+
+def test_schema_accepts_the_examples_and_refuses_mistakes(tmp_path):
+    schema = json_schema({name: scheme_class(name) for name in SCHEMES})
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for path in FILES.values():
+        validator.validate(yaml.safe_load(path.read_text()))
+    data = yaml.safe_load(FILES["closed-loop"].read_text())
+    for change in (
+        lambda d: d.update(jonts={}),
+        lambda d: d["bodies"]["bar 1"].update(masss=1),
+        lambda d: d["bodies"]["bar 1"].pop("size"),
+        lambda d: d["bodies"]["bar 1"].update(size=[1, 2]),
+        lambda d: d["joints"]["corner 1"].update(kind="revolut"),
+        lambda d: d["loads"]["push"]["force"].update(kind="tabel"),
+        lambda d: d["simulation"].update(scheme="Midpont"),
+        lambda d: d["simulation"].update(scheme={"kind": "Midpoint", "tolernce": 1}),
+        lambda d: d["simulation"].pop("step"),
+    ):
+        wrong = json.loads(json.dumps(data))
+        change(wrong)
+        assert not validator.is_valid(wrong)
+    data["simulation"]["scheme"] = {"kind": "MidpointGGL", "tolerance": 1e-10, "max_iterations": 9}
+    validator.validate(data)
+    assert json.loads(ask("schema").stdout) == schema
+    assert ask("schema", "--out", tmp_path / "schema.json").stdout == ""
+    assert json.loads((tmp_path / "schema.json").read_text()) == schema
+
+
+# --- run
+
+
+def test_run_writes_what_was_asked_for(tmp_path):
+    """One real process from a file to states and a report; another one draws them."""
+    file, out, page = FILES["slider-crank"], tmp_path / "run.nc", tmp_path / "run.html"
+    done = porthos(
+        "run", file, "--end", "0.5", "--step=0.005", "-p", "body.crank.mass=0.2", "-o", out, "--report", page
+    )
+    assert (done.returncode, done.stderr) == (0, "")  # quiet when piped: no progress bar
+    assert done.stdout.startswith(
+        "spatial slider-crank: 3 bodies, 4 joints, 100 recorded steps to t = 0.5 s with MidpointGGL"
+    )
+    assert str(out) in done.stdout
+    run = ph.load(out)
+    assert (run.t.size, run.t[-1]) == (101, pytest.approx(0.5))
+    assert run.system.mech.mass[0] == 0.2
+    assert "spatial slider-crank" in page.read_text(encoding="utf-8")
+    drawn = ask("plot", out, "slider.position.x", "energy")
+    assert drawn.stdout == f"figure written to {tmp_path / 'run.png'}\n", drawn.stderr
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    page.unlink()
+    assert ask("report", out).stdout == f"report written to {page}\n"
+    assert page.exists()
+
+
+def test_run_answers_in_json():
+    answer = ask("run", FILES["pendulum"], "--end", "1", "--scheme", "Midpoint", "--every", "10", "--json")
+    data = json.loads(answer.stdout)
+    assert (data["status"], data["recorded_steps"], data["end"]) == ("OK", 100, 1.0)
+    assert data["scheme"].startswith("Midpoint(")
+    assert data["power_balance"] < 1e-13
+    np.testing.assert_allclose(data["position"]["bob"], (0.98629, 0, -0.16501), atol=1e-4)
+    assert data["files"] == {}
+
+
+def test_example_runs_by_its_name_and_quiet_means_quiet(tmp_path):
+    answer = ask("examples", "run", "heavy_top", "--end", "0.01", "--quiet", "--out", tmp_path / "x.nc")
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (0, "", "")
+    assert ph.load(tmp_path / "x.nc").t.size == 11
+
+
+def test_a_run_that_fails_keeps_what_was_computed(tmp_path):
+    """At 150 rad/s a step of 0.05 s is too large."""
+    out = tmp_path / "x.nc"
+    answer = ask("examples", "run", "heavy-top", "--step", "0.05", "--out", out)
+    assert answer.exit_code == 3
+    assert "the step is too large for the motion" in answer.stdout
+    assert ph.load(out).status is ph.Status.STEP_TOO_LARGE
+    data = json.loads(ask("examples", "run", "heavy-top", "--step", "0.05", "--json").stdout)
+    assert data["status"] == "STEP_TOO_LARGE"
+    quiet = ask("examples", "run", "heavy-top", "--step", "0.05", "--quiet")
+    refused(quiet, 3, "the step is too large")
+
+
+def test_ctrl_c_keeps_the_file_written_so_far(tmp_path):
+    out = tmp_path / "long.nc"
+    command = [sys.executable, "-m", "porthos", "run", str(FILES["pendulum"]), "-o", str(out)]
+    options = ["--step", "1e-5", "--end", "1000", "--every", "1000"]
+    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".porthos-*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    told, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130, complaint
+    assert told == ""
+    assert "stopped at t = " in complaint
+    assert str(out) in complaint
+    assert "Traceback" not in complaint
+    run = ph.load(out)
+    assert run.status is ph.Status.INTERRUPTED
+    assert np.ptp(run.energy) < 1e-9
+
+
+def test_progress_on_a_terminal():
+    """Steps, simulated time and time left go to the terminal while the answer goes to a pipe."""
+    ours, theirs = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "porthos",
+        "run",
+        str(FILES["pendulum"]),
+        "--step",
+        "1e-5",
+        "--end",
+        "10",
+        "--every=100",
+    ]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment)
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 65536):
+            shown += part
+    except OSError:  # the other side was closed
+        pass
+    told = process.communicate(timeout=60)[0]
+    os.close(ours)
+    assert process.returncode == 0
+    assert told.startswith("pendulum: ")
+    text = shown.decode()
+    assert "of 10 s," in text
+    assert "left" in text
+    assert "/1000000" in text
+
+
+# --- check
+
+
+def test_check_says_what_is_there():
+    told = ask("check", FILES["closed-loop"]).stdout
+    assert told.startswith("closed loop: 4 bodies, 4 joints, 1 load\n")
+    assert "12 by the rank of the constraints, 12 by Gruebler's count (24 - 12)" in told
+    assert "consistent with all joints" in told
+    assert "Midpoint, 100 steps of 0.1 s to t = 10 s" in told
+    assert "note" not in told
+
+
+def test_check_notes(tmp_path):
+    model = ph.Model("four-bar")
+    corners = [(0, 0, 0), (0, 0, 1), (2, 0, 1), (2, 0, 0)]
+    for k in range(3):
+        position = np.mean(corners[k : k + 2], axis=0)
+        model.body(f"bar {k}", ph.Sphere(1, 0.1), position=position, velocity=(k, 0, 0))
+    for k, at in enumerate(corners):
+        sides = ["ground", "bar 0", "bar 1", "bar 2", "ground"][k : k + 2]
+        model.revolute(f"hinge {k}", *sides, at=at, axis=(0, 1, 0))
+    model.load("push", "bar 0", force=ph.Step(0.25, after=(1, 0, 0)))
+    model.save(tmp_path / "m.yaml", ph.Simulation(step=0.1, end=1.0))
+    told = ask("check", tmp_path / "m.yaml").stdout
+    assert "1 by the rank of the constraints, -2 by Gruebler's count (18 - 20)" in told
+    assert "note: 3 of 20 rows repeat others, among those of 'hinge 0'" in told
+    assert "note: the initial values are off joint 'hinge 1'" in told
+    assert "note: 'push' jumps or bends at t = 0.25, within a step of 0.1 s" in told
+    data = json.loads(ask("check", tmp_path / "m.yaml", "--json", "-p", "simulation.step=0.05").stdout)
+    assert (data["freedom"], data["counted"], data["redundant"], data["rank"]) == (1, -2, 3, 17)
+    assert {one["joint"] for one in data["violations"]} == {"hinge 1", "hinge 2", "hinge 3"}
+    assert len(data["notes"]) == 4
+    bare = tmp_path / "bare.yaml"
+    model.save(bare)
+    assert "not described; give --step and --end" in ask("check", bare).stdout
+
+
+# --- mistakes
+
+
+def test_mistakes_are_answered_with_a_sentence(tmp_path):
+    file = FILES["pendulum"]
+    here = "pendulum.yaml, line "
+    refused(ask("run", tmp_path / "no.yaml"), 1, "no.yaml: cannot be read: No such file or directory")
+    refused(ask("run", file, "--scheme", "Midpont"), 1, "found no scheme 'Midpont'. Did you mean 'Midpoint'?")
+    refused(ask("check", file, "-p", "simulation.scheme=Midpont"), 1, "Did you mean 'Midpoint'?")
+    option = "simulation.scheme={kind: Midpoint, tolernce: 1}"
+    for command in ("run", "check"):
+        refused(ask(command, file, "-p", option), 1, "Midpoint has no option 'tolernce'. Did you mean 'tolerance'?")
+    refused(ask("check", file, "-p", option.replace("tolernce: 1", "tolerance: x")), 1, "tolerance: expected a number")
+    refused(ask("check", file, "-p", option.replace("tolernce: 1", "tolerance: -1")), 1, "tolerance must be >= 0")
+    refused(ask("run", file, "--step", "0.3"), 1, "not a whole number of steps", "Try step")
+    refused(ask("run", file, "--param", "body.bbo.mass=1"), 1, "found no 'bbo'", "Did you mean 'bob'?")
+    refused(ask("run", file, "--report", "x.pdf"), 1, "--report: expected a file name that ends in .html")
+    refused(ask("run", file, "--out", tmp_path / "no" / "x.nc", "--end", "0.1"), 1, "Expected a folder that exists")
+    refused(ask("plot", file), 1, "expected a NetCDF4 file")
+    refused(ask("report", tmp_path / "no.nc"), 1, "found no such file")
+    refused(ask("run", file, "--param", "mass"), 2, "expected PATH=VALUE such as body.crank.mass=0.2, found 'mass'")
+    refused(ask("rnu", file), 2, "No such command 'rnu'")
+    copy = tmp_path / "pendulum.yaml"
+    copy.write_text(file.read_text().replace("mass: 1", "mas: 1"))
+    refused(
+        porthos("run", copy), 1, f"porthos: {here}6: body 'bob': 'point_mass' has no key 'mas'. Did you mean 'mass'?"
+    )
+    copy.write_text(file.read_text().partition("simulation")[0])
+    refused(ask("run", copy), 1, "expected a section 'simulation' with step and end")
+    assert ask("run", copy, "--step", "0.01", "--end", "0.1").exit_code == 0
+    copy.write_text(file.read_text() + "  inputs: {rod: 3}\n")
+    refused(ask("check", copy), 1, "simulation: inputs: found no port 'rod'. There are none.")
+
+
+def test_wrong_figures_are_refused(tmp_path):
+    out = tmp_path / "x.nc"
+    assert ask("examples", "run", "pendulum", "--end", "0.01", "-q", "-o", out).exit_code == 0
+    refused(ask("plot", out, "energie"), 1, "has no quantity 'energie'. Did you mean 'energy'?")
+    refused(ask("plot", out, "--out", tmp_path / "x.abc"), 1, "abc", f"Try '{tmp_path / 'x.png'}'")
+
+
+# --- speed, and what is not loaded
+
+
+def fastest(count, *args):
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        assert porthos(*args).returncode == 0
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def test_help_and_check_answer_at_once():
+    assert fastest(4, "--help") < 0.3
+    assert fastest(3, "check", FILES["slider-crank"]) < 1.0
+
+
+def test_check_does_not_load_the_compiler():
+    code = f"""
+import sys
+from porthos.cli.app import app
+app(["check", {str(FILES["slider-crank"])!r}], standalone_mode=False)
+loaded = [name for name in ("numba", "scipy", "matplotlib", "xarray", "rich") if name in sys.modules]
+assert not loaded, loaded
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "spatial slider-crank: 3 bodies" in done.stdout
+
+
+def test_help_and_version():
+    told = ask("--help").stdout
+    for command in ("run", "check", "plot", "report", "schema", "doctor", "examples"):
+        assert f"\n  {command} " in told
+    assert "Exit codes: 0 all is well" in told
+    assert ask("--version").stdout == f"porthos {ph.__version__}\n"
+    assert ask("run", "--help").exit_code == 0
+
+
+# --- doctor
+
+
+def test_doctor_finds_this_installation_sound():
+    answer = ask("doctor")
+    assert answer.exit_code == 0, answer.stdout
+    assert "right numbers: 4 comparisons with exact solutions hold" in answer.stdout
+    assert "numba " in answer.stdout
+    data = json.loads(ask("doctor", "--json").stdout)
+    assert data["ok"]
+    assert len(data["self_test"]) == 2 * len(SCHEMES)
+    assert all(test["error"] < 1e-9 for test in data["self_test"])
+    assert "kernels-" in data["compiled_code"]["place"]
+
+
+def test_doctor_finds_wrong_numbers(monkeypatch):
+    """A step that is a little too long, as a miscompiled kernel might make it."""
+    right = doctor.simulate
+
+    def wrong(model, scheme, step, end, **options):
+        return right(model, scheme, step * (1 + 1e-6), end * (1 + 1e-6), **options)
+
+    monkeypatch.setattr(doctor, "simulate", wrong)
+    answer = ask("doctor")
+    assert answer.exit_code == 4
+    assert "FAIL pendulum" in answer.stdout
+    assert "WRONG numbers" in answer.stdout

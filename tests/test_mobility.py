@@ -1,0 +1,121 @@
+"""Degrees of freedom from the model alone, held against the assembled system and against textbooks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import mechanisms
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import porthos as ph
+from porthos.system.mobility import Mobility, mobility
+
+
+def rank_of_system(model):
+    """The rank of G of the assembled pH-DAE at the placement as given, rigidity rows included."""
+    system = model.assemble()
+    G = system.G(system.split(system.initial_state())[0]).toarray()
+    return int(np.linalg.matrix_rank(G / np.linalg.norm(G, axis=1, keepdims=True), tol=1e-9))
+
+
+@settings(max_examples=15)
+@given(st.one_of(mechanisms.trees(), mechanisms.loops()))
+def test_rank_is_that_of_the_system(model):
+    found = mobility(model)
+    assert found.rank == rank_of_system(model) - 6 * found.bodies
+    system = model.assemble()
+    assert found.coordinates - found.rows == system.n - system.m
+    assert found.redundant == found.rows - found.rank
+
+
+@settings(max_examples=15)
+@given(mechanisms.trees(grounded=True))
+def test_violations_are_those_of_the_system(model):
+    """Joints whose initial values are refused by assembly are those that are found to be off."""
+    found = [violation.joint for violation in mobility(model).violations]
+    try:
+        model.assemble("refuse")
+    except ph.InconsistentStateError as error:
+        assert found
+        assert all(f"joint '{name}'" in str(error) for name in found)
+    else:
+        assert not found
+
+
+def four_bar(kinds, turn=0.0):
+    """A plane four-bar linkage with hinges: three bars and the ground."""
+    points = np.array([[0.0, 0, 0], [0, 0, 1], [2, 0, 1.5], [2, 0, 0]])
+    rotate = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+    points, axis = points @ rotate.T, rotate @ (0.0, 1.0, 0.0)
+    model = ph.Model("four-bar")
+    for k in range(3):
+        model.body(f"bar {k}", ph.Sphere(1, 0.1), position=(points[k] + points[k + 1]) / 2)
+    names = ["ground", "bar 0", "bar 1", "bar 2", "ground"]
+    for k, kind in enumerate(kinds):
+        geometry = {"axis": axis} if kind != "spherical" else {}
+        getattr(model, kind)(f"joint {k}", names[k], names[k + 1], at=points[k], **geometry)
+    return model
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_four_bar_of_hinges_is_overconstrained(turn):
+    """Gruebler counts 18 - 20 = -2, but it moves: three rows repeat others."""
+    found = mobility(four_bar(["revolute"] * 4, turn))
+    assert (found.counted, found.freedom, found.redundant, found.rank) == (-2, 1, 3, 17)
+    assert set(found.redundant_joints) == {f"joint {k}" for k in range(4)}
+
+
+def test_four_bar_with_fitting_joints_is_not():
+    found = mobility(four_bar(["revolute", "spherical", "cylindrical", "revolute"]))
+    assert (found.counted, found.freedom, found.redundant, found.redundant_joints) == (1, 1, 0, ())
+
+
+def test_velocities_off_a_joint_are_measured():
+    model = ph.Model("m")
+    model.body("b", ph.Sphere(1, 0.1), position=(2, 0, 0), velocity=(0, 0, 3), angular_velocity=(0, -1, 0))
+    model.revolute("hinge", "ground", "b", at=(0, 0, 0), axis=(0, 1, 0))
+    (violation,) = mobility(model).violations
+    assert (violation.joint, violation.position) == ("hinge", 0.0)
+    assert violation.velocity == pytest.approx(1.0)  # v_z = -omega_y x = 2 would fit
+
+
+def test_a_gap_is_measured():
+    model = ph.Model("m")
+    model.body("b", ph.Sphere(1, 0.1), position=(1, 0, 0))
+    model.spherical("pivot", "ground", "b", at=(0, 0, 0), at_b=(0.001, 0, 0))
+    (violation,) = mobility(model).violations
+    assert (violation.position, violation.velocity) == (pytest.approx(1e-3), 0.0)
+
+
+def test_free_bodies_and_empty_models():
+    model = ph.Model("m")
+    with pytest.raises(ph.ModelError, match="there is no body"):
+        mobility(model)
+    model.body("b", ph.Sphere(1, 0.1))
+    model.point_mass("p", 1.0)
+    assert mobility(model) == Mobility(1, 1, 0, 0, 0, (), ())
+    assert mobility(model).freedom == 9
+
+
+def test_large_mechanisms_are_counted_only(monkeypatch):
+    monkeypatch.setattr("porthos.system.mobility.MOST_ROWS", 10)
+    found = mobility(four_bar(["revolute"] * 4))
+    assert (found.counted, found.rank, found.freedom, found.redundant) == (-2, None, None, None)
+
+
+def test_no_compiler_is_needed():
+    code = """
+import sys
+import porthos as ph
+from porthos.system.mobility import mobility
+model = ph.Model("m")
+model.body("b", ph.Sphere(1, 0.1), position=(1, 0, 0))
+model.spherical("pivot", "ground", "b", at=(0, 0, 0))
+assert mobility(model).freedom == 3
+assert "numba" not in sys.modules and "scipy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
