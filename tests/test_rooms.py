@@ -217,6 +217,7 @@ def test_public_names_are_the_same_for_people_and_type_checkers():
     for name, home in seen.items():
         assert getattr(porthos, name) is getattr(sys.modules[home], name)
     assert set(seen) <= set(dir(porthos))
+    assert set(porthos.__all__) == set(seen)
     with pytest.raises(AttributeError, match="no attribute 'Modle'"):
         porthos.Modle  # noqa: B018
     assert not hasattr(porthos, "nothing")

@@ -74,14 +74,17 @@ _HOMES = {
     "system.phdae": "PHDAE",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+__all__ = tuple(_HOME)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'porthos' has no attribute '{name}'")
-    value = getattr(importlib.import_module(f"porthos.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers would believe that every name exists
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'porthos' has no attribute '{name}'")
+        value = getattr(importlib.import_module(f"porthos.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
