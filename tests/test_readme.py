@@ -6,7 +6,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+from typer.testing import CliRunner
 
+import porthos as ph
+from porthos.cli.app import EXITS, app
+
+COMMANDS = ("run", "check", "plot", "schema", "examples", "doctor")
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
@@ -26,3 +31,25 @@ def test_examples_of_the_readme_run(tmp_path, monkeypatch, capsys):
     assert "all properties hold" in capsys.readouterr().out
     assert (tmp_path / "run.nc").exists()
     assert (tmp_path / "run.html").exists()
+
+
+def test_model_file_of_the_readme_runs(tmp_path):
+    (text,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    assert len(text.splitlines()) <= 15
+    (tmp_path / "swing.yaml").write_text(text)
+    commands = re.findall(r"^    porthos (.*?)(?:  +#.*)?$", README, re.MULTILINE)
+    assert {command.split()[0] for command in commands} == set(COMMANDS)
+    for command in commands:
+        answer = CliRunner().invoke(
+            app,
+            [
+                part.replace("swing", f"{tmp_path}/swing").replace("porthos.", f"{tmp_path}/")
+                for part in command.split()
+            ],
+        )
+        assert answer.exit_code == 0, (command, answer.output)
+    assert (tmp_path / "swing.html").stat().st_size > 20_000
+    run = ph.simulate_file(tmp_path / "swing.yaml", {"bodies.arm.mass": 0.2})
+    assert np.abs(run.power_balance).max() < 1e-13
+    codes = re.search(r"Exit codes: (.*?)130", README, re.DOTALL).group(1).split()
+    assert codes == re.search(r"Exit codes: (.*?)130", EXITS, re.DOTALL).group(1).split()

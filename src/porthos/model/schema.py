@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from porthos.model.fields import Field, fields_of, first_sentence, object_schema, signal_schema
+from porthos.model.fields import fields_of, first_sentence, object_schema, signal_schema
 from porthos.model.forms import SECTIONS
 from porthos.model.modelfile import SIMULATION, heading
 from porthos.model.simulation import Simulation
@@ -27,15 +27,11 @@ def json_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
             SIMULATION: object_schema(fields_of(Simulation), first_sentence(Simulation)),
         },
         "additionalProperties": False,
-        "$defs": {"signal": signal_schema(), "scheme": _scheme_schema(schemes.items())},
+        "$defs": {"signal": signal_schema(), "scheme": _scheme_schema(schemes)},
     }
 
 
-def _scheme_schema(schemes: Iterable[tuple[str, type]]) -> dict[str, Any]:
+def _scheme_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
     """The name of a scheme, or its name and options."""
-    forms = {name: (fields_of(cls), first_sentence(cls)) for name, cls in schemes}
-    return {"anyOf": [{"enum": list(forms)}, *(_chosen(name, *form) for name, form in forms.items())]}
-
-
-def _chosen(name: str, allowed: Mapping[str, Field], about: str) -> dict[str, Any]:
-    return object_schema(allowed, about, kind=name)
+    forms = [object_schema(fields_of(cls), first_sentence(cls), kind=name) for name, cls in schemes.items()]
+    return {"anyOf": [{"enum": list(schemes)}, *forms]}
