@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import jsonschema
@@ -28,7 +29,7 @@ from gallery import (
     slider_crank,
 )
 from porthos.cli import doctor
-from porthos.cli.app import app
+from porthos.cli.app import app, main
 from porthos.cli.examples import catalogue
 from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.model.schema import json_schema
@@ -206,6 +207,15 @@ def test_ctrl_c_keeps_the_file_written_so_far(tmp_path):
     assert np.ptp(run.energy) < 1e-9
 
 
+def test_ctrl_c_without_a_file_says_how_to_keep_states(monkeypatch, tmp_path):
+    def stopped(*args, **options):
+        raise KeyboardInterrupt("'x' stopped at t = 1.")
+
+    monkeypatch.setattr("porthos.cli.running.simulate_file", stopped)
+    refused(ask("run", FILES["pendulum"]), 130, "nothing is kept. Use --out")
+    refused(ask("run", FILES["pendulum"], "--out", tmp_path / "x.nc"), 130, "porthos: 'x' stopped at t = 1.")
+
+
 def test_progress_on_a_terminal():
     """Steps, simulated time and time left go to the terminal while the answer goes to a pipe."""
     ours, theirs = pty.openpty()
@@ -321,24 +331,27 @@ def test_wrong_figures_are_refused(tmp_path):
 # --- speed, and what is not loaded
 
 
-def fastest(count, *args):
-    times = []
-    for _ in range(count):
-        began = time.perf_counter()
-        assert porthos(*args).returncode == 0
-        times.append(time.perf_counter() - began)
-    return min(times)
+def seconds(*args):
+    began = time.perf_counter()
+    assert porthos(*args).returncode == 0
+    return time.perf_counter() - began
 
 
 def test_help_and_check_answer_at_once():
-    assert fastest(4, "--help") < 0.3
-    assert fastest(3, "check", FILES["slider-crank"]) < 1.0
+    """Other processes may be in the way, so one of several attempts counts."""
+    assert any(seconds("--help") < 0.3 for _ in range(10))
+    assert any(seconds("check", FILES["slider-crank"]) < 1.0 for _ in range(10))
+
+
+def test_the_command_is_installed():
+    (command,) = entry_points(group="console_scripts", name="porthos")
+    assert command.load() is main
 
 
 def test_check_does_not_load_the_compiler():
     code = f"""
 import sys
-from porthos.cli.app import app
+from porthos.cli.app import app, main
 app(["check", {str(FILES["slider-crank"])!r}], standalone_mode=False)
 loaded = [name for name in ("numba", "scipy", "matplotlib", "xarray", "rich") if name in sys.modules]
 assert not loaded, loaded

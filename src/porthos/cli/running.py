@@ -21,7 +21,12 @@ def run_file(
     """Run a model file; exit code 3 if the run stopped before its end, after all that was computed is written."""
     if report is not None and report.suffix.lower() not in (".html", ".htm"):
         raise PorthosError(f"--report: expected a file name that ends in .html, found '{report}'.")
-    run = simulate_file(file, changes, on_failure="return", progress=False if quiet else None, out=out)
+    try:
+        run = simulate_file(file, changes, on_failure="return", progress=False if quiet else None, out=out)
+    except KeyboardInterrupt as stop:
+        if out is not None:
+            raise
+        raise KeyboardInterrupt("Stopped; nothing is kept. Use --out to keep states while a run goes on.") from stop
     written = {"out": out, "report": run.report(report) if report is not None else None}
     files = {what: str(path) for what, path in written.items() if path is not None}
     if as_json or not quiet:

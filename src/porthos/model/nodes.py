@@ -109,7 +109,7 @@ def parse(text: str, name: str, numbered: bool = True) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = tree.place(mark) if mark else name
-        hint = " Indent with spaces, not with tabs." if re.search(r"\btab\b|\\\\t", str(error.problem)) else ""
+        hint = " Indent with spaces, not with tabs." if re.search(r"\btab\b|\\t", str(error.problem)) else ""
         raise ModelFileError(f"{place}: not valid YAML: {error.problem or error.context}.{hint}") from error
     except yaml.YAMLError as error:  # a character that may not stand in a text
         raise ModelFileError(f"{name}: not valid YAML: {' '.join(str(error).split())}.") from error
