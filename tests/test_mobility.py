@@ -101,10 +101,25 @@ def test_free_bodies_and_empty_models():
     assert mobility(model).freedom == 9
 
 
-def test_large_mechanisms_are_counted_only(monkeypatch):
+def test_large_loops_are_counted_only_and_trees_are_never_too_large(monkeypatch):
     monkeypatch.setattr("porthos.system.mobility.MOST_ROWS", 10)
     found = mobility(four_bar(["revolute"] * 4))
     assert (found.counted, found.rank, found.freedom, found.redundant) == (-2, None, None, None)
+    monkeypatch.setattr("porthos.system.mobility.MOST_ROWS", 0)
+    assert mobility(four_bar(["revolute"] * 3)).freedom == 3
+
+
+def test_a_tree_at_a_loop_does_not_hide_what_repeats():
+    """Two hinges of a door repeat each other; what hangs on the door does not."""
+    model = ph.Model("door")
+    model.body("door", ph.Sphere(1, 0.1), position=(1, 0, 0))
+    for k, z in enumerate((0.0, 1.0)):
+        model.revolute(f"hinge {k}", "ground", "door", at=(0, 0, z), axis=(0, 0, 1))
+    model.body("handle", ph.Sphere(1, 0.1), position=(2, 0, 0))
+    model.revolute("pin", "door", "handle", at=(1.9, 0, 0), axis=(0, 1, 0))
+    found = mobility(model)
+    assert (found.freedom, found.counted, found.redundant) == (2, -3, 5)
+    assert found.redundant_joints == ("hinge 0", "hinge 1")
 
 
 def test_no_compiler_is_needed():

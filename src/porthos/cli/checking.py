@@ -49,7 +49,9 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
     rows = {
         "degrees of freedom": f"{found.freedom if known else 'not computed'} by the rank of the constraints, "
         f"{found.counted} by Gruebler's count ({found.coordinates} - {found.rows})",
-        "redundant rows": str(found.redundant or "none") if known else f"not computed for more than {MOST_ROWS} rows",
+        "redundant rows": str(found.redundant or "none")
+        if known
+        else f"not computed for closed loops of more than {MOST_ROWS} rows",
         "initial values": f"off {len(found.violations)} joint(s)" if found.violations else "consistent with all joints",
         "simulation": _plan(file.simulation),
     }

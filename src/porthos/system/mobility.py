@@ -2,7 +2,7 @@
 
 N rigid bodies, P point masses, R rows of joints. G maps twists (v, omega) to the rates of the rows, in world axes:
 coincide, in-plane and distance rows see the velocity of points, angle rows a.b see omega_A.(a x b) + omega_B.(b x a).
-From the model alone, with dense matrices: no tables, no compiled code.
+From the model alone: no tables, no compiled code. Dense matrices of closed loops only, since trees have full rank.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from porthos.model.model import Model
 from porthos.notation import Array
 from porthos.system.ranks import dependent_rows
 
-MOST_ROWS = 1000  # for which the rank is computed; it takes about a second
+MOST_ROWS = 400  # of closed loops, for which the rank is computed; it takes some tenths of a second
 CONSISTENT = 1e-8  # violation, relative to the size of the mechanism, from which initial values count as moved
 
 
@@ -39,7 +39,7 @@ class Mobility:
     point_masses: int
     joints: int
     rows: int
-    rank: int | None  # None where the mechanism is too large for dense matrices
+    rank: int | None  # None where closed loops are too large for dense matrices
     redundant_joints: tuple[str, ...]
     violations: tuple[Violation, ...]
 
@@ -70,91 +70,112 @@ def mobility(model: Model) -> Mobility:
         raise ModelError(f"model '{model.name}': there is no body. Add one to its bodies.")
     jacobian = _Jacobian(model)
     rigid = sum(isinstance(body, RigidBody) for body in model.bodies)
-    counts = [sum(row.count for row in joint.rows) for joint in model.joints]
-    owners = np.repeat(np.arange(len(counts)), counts)
-    rank, repeated = None, np.zeros(0, dtype=np.int64)
-    if owners.size <= MOST_ROWS:
-        rank, repeated = dependent_rows(jacobian.matrix())
+    rank, repeated = jacobian.rank()
     return Mobility(
         bodies=rigid,
         point_masses=len(model.bodies) - rigid,
         joints=len(model.joints),
-        rows=int(owners.size),
+        rows=sum(jacobian.counts),
         rank=rank,
-        redundant_joints=tuple(model.joints[k].name for k in np.unique(owners[repeated])),
+        redundant_joints=tuple(model.joints[k].name for k in repeated),
         violations=jacobian.violations(),
     )
 
 
 class _Jacobian:
-    """Rows of G in world axes; rotations are measured in lengths by the longest lever arm."""
+    """Rows of G in world axes, as one block for each side of a joint."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.index = {body.name: k for k, body in enumerate(model.bodies)}
+        self.bodies: dict[str, Body] = {body.name: body for body in model.bodies}
         self.position = {body.name: np.asarray(body.position) for body in model.bodies}
-        arms = [np.linalg.norm(p - self._centre(name)) for x in model.joints for name, p in self._held(x)]
+        arms = [
+            np.linalg.norm(point - self.position[name])
+            for joint in model.joints
+            for name, point in zip((joint.a, joint.b), joint.points, strict=True)
+            if name in self.position
+        ]
         self.length = float(max(arms, default=1.0)) or 1.0
+        self.sides = [{joint.a: A, joint.b: B} for joint in model.joints for A, B in [self._blocks(joint)]]
+        self.counts = [len(sides[joint.a]) for joint, sides in zip(model.joints, self.sides, strict=True)]
 
-    def _centre(self, name: str) -> Array:
-        return self.position.get(name, np.zeros(3))
-
-    def _held(self, joint: j.Joint) -> list[tuple[str, Array]]:
-        """The bodies of a joint, without the ground, and their points."""
-        return [(n, p) for n, p in zip((joint.a, joint.b), joint.points, strict=True) if n in self.index]
-
-    def matrix(self) -> Array:
-        """G (R, 6 N + 6 P); the columns of rotations of point masses are zero."""
-        columns = 6 * len(self.index)
-        rows = [self._placed(joint, *sides) for joint in self.model.joints for sides in self._sides(joint)]
-        G = np.array(rows).reshape(-1, columns)
-        G.reshape(-1, len(self.index), 6)[:, :, 3:] /= self.length
-        return G
-
-    def _placed(self, joint: j.Joint, a: Array, b: Array) -> Array:
-        row = np.zeros((len(self.index), 6))
-        for name, part in ((joint.a, a), (joint.b, b)):
-            if name in self.index:
-                row[self.index[name]] += part
-        return row.ravel()
-
-    def _sides(self, joint: j.Joint) -> list[tuple[Array, Array]]:
-        """(row for the twist of A, row for the twist of B) of each row of a joint."""
-        result = []
+    def _blocks(self, joint: j.Joint) -> tuple[Array, Array]:
+        """Blocks (r, 6) for the twists of A and B."""
+        pairs: list[tuple[Array, Array]] = []
         for row in joint.rows:
             match row:
                 case j.Coincide(pa, pb):
-                    result += [(-self._moves(joint.a, pa, e), self._moves(joint.b, pb, e)) for e in np.eye(3)]
+                    pairs += [(-self._moves(joint.a, pa, e), self._moves(joint.b, pb, e)) for e in np.eye(3)]
                 case j.InPlane(n, pa, pb):
                     turned = np.concatenate([np.zeros(3), np.cross(n, pb - pa)])
-                    result.append((turned - self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
+                    pairs.append((turned - self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
                 case j.Angle(u, w):
                     turned = np.concatenate([np.zeros(3), np.cross(u, w)])
-                    result.append((turned, -turned))
+                    pairs.append((turned, -turned))
                 case j.Distance(pa, pb, length):
                     n = (pb - pa) / length
-                    result.append((-self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
-        return result
+                    pairs.append((-self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
+        A, B = zip(*pairs, strict=True)
+        return np.array(A), np.array(B)
 
     def _moves(self, name: str, point: Array, along: Array) -> Array:
         """n . (v + omega x r) as a row for (v, omega)."""
-        return np.concatenate([along, np.cross(point - self._centre(name), along)])
+        return np.concatenate([along, np.cross(point - self.position.get(name, np.zeros(3)), along)])
+
+    def _scaled(self, name: str, block: Array) -> Array:
+        """Columns in which rotations are lengths; a point mass has none, the ground has no columns."""
+        turning = isinstance(self.bodies.get(name), RigidBody)
+        return block * np.repeat([1.0, 1.0 / self.length if turning else 0.0], 3)
+
+    def rank(self) -> tuple[int | None, list[int]]:
+        """The rank of G, None if it is too large, and the joints whose rows take part in a dependence."""
+        cut, core = self._without_leaves()
+        owners = np.repeat(core, [self.counts[k] for k in core])
+        if owners.size > MOST_ROWS:
+            return None, []
+        names = sorted({name for k in core for name in self.sides[k] if name in self.position})
+        columns = {name: slice(6 * c, 6 * c + 6) for c, name in enumerate(names)}
+        G = np.zeros((owners.size, 6 * len(names)))
+        for k in core:
+            for name, block in self.sides[k].items():
+                if name in columns:
+                    G[owners == k, columns[name]] += self._scaled(name, block)
+        rank, repeated = dependent_rows(G)
+        return cut + rank, np.unique(owners[repeated]).tolist()
+
+    def _without_leaves(self) -> tuple[int, list[int]]:
+        """Rows of joints that cannot repeat others, and the other joints.
+
+        The rows of a joint to a body that no other joint holds are independent of all others if they are of each other.
+        Without this body the same is true of its neighbour: of a tree nothing is left, of loops only they.
+        """
+        at: dict[str, set[int]] = {name: set() for name in self.position}
+        for k, sides in enumerate(self.sides):
+            for name in sides.keys() & at.keys():
+                at[name].add(k)
+        left, rows, leaves = set(range(len(self.sides))), 0, list(at)
+        while leaves:
+            name = leaves.pop()
+            if len(at[name]) != 1:
+                continue
+            (k,) = at[name]
+            if dependent_rows(self._scaled(name, self.sides[k][name]))[0] < self.counts[k]:
+                continue
+            left.remove(k)
+            rows += self.counts[k]
+            for side in self.sides[k].keys() & at.keys():
+                at[side].remove(k)
+                leaves.append(side)
+        return rows, sorted(left)
 
     def violations(self) -> tuple[Violation, ...]:
         """The joints that the initial values violate by more than round-off."""
-        twist = {
-            body.name: np.concatenate(
-                [np.asarray(body.velocity), np.asarray(getattr(body, "angular_velocity", (0,) * 3))]
-            )
-            for body in self.model.bodies
-        }
+        twist = {name: _twist(body) for name, body in self.bodies.items()}
         speed = max([1.0, *(float(np.abs(t).max()) for t in twist.values())])
         result = []
-        still = np.zeros(6)
-        for joint in self.model.joints:
+        for joint, sides in zip(self.model.joints, self.sides, strict=True):
             gap = max(row.gap() for row in joint.rows)
-            rates = [a @ twist.get(joint.a, still) + b @ twist.get(joint.b, still) for a, b in self._sides(joint)]
-            rate = float(np.abs(rates).max())
+            rate = float(np.abs(sum(block @ twist[n] for n, block in sides.items() if n in twist)).max())
             if gap > CONSISTENT * self.length or rate > CONSISTENT * speed:
                 result.append(Violation(joint.name, gap, rate))
         return tuple(result)

@@ -20,6 +20,6 @@ def dependent_rows(G: Array) -> tuple[int, IntArray]:
     rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
     if rank == G.shape[0]:
         return rank, np.zeros(0, dtype=np.int64)
-    left = np.linalg.svd(scaled)[0][:, rank:]
+    left = np.linalg.svd(scaled, full_matrices=len(scaled) > scaled.shape[1])[0][:, rank:]
     strongest = np.linalg.norm(left, axis=1)
     return rank, np.flatnonzero(strongest > INVOLVED * strongest.max())
