@@ -124,6 +124,8 @@ def test_schema_accepts_the_examples_and_refuses_mistakes(tmp_path):
         wrong = json.loads(json.dumps(data))
         change(wrong)
         assert not validator.is_valid(wrong)
+    data["joints"]["corner 1"]["at_b"] = None
+    data["ports"] = None
     data["simulation"]["scheme"] = {"kind": "MidpointGGL", "tolerance": 1e-10, "max_iterations": 9}
     validator.validate(data)
     assert json.loads(ask("schema").stdout) == schema
@@ -219,18 +221,8 @@ def test_ctrl_c_without_a_file_says_how_to_keep_states(monkeypatch, tmp_path):
 def test_progress_on_a_terminal():
     """Steps, simulated time and time left go to the terminal while the answer goes to a pipe."""
     ours, theirs = pty.openpty()
-    command = [
-        sys.executable,
-        "-m",
-        "porthos",
-        "run",
-        str(FILES["pendulum"]),
-        "--step",
-        "1e-5",
-        "--end",
-        "10",
-        "--every=100",
-    ]
+    options = ["--step=1e-5", "--end=10", "--every=100", "--param", "name='[/b]pendulum'"]  # like markup of rich
+    command = [sys.executable, "-m", "porthos", "run", str(FILES["pendulum"]), *options]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment)
     os.close(theirs)
@@ -243,7 +235,7 @@ def test_progress_on_a_terminal():
     told = process.communicate(timeout=60)[0]
     os.close(ours)
     assert process.returncode == 0
-    assert told.startswith("pendulum: ")
+    assert told.startswith("[/b]pendulum: ")
     text = shown.decode()
     assert "of 10 s," in text
     assert "left" in text
@@ -293,7 +285,8 @@ def test_check_notes(tmp_path):
 def test_mistakes_are_answered_with_a_sentence(tmp_path):
     file = FILES["pendulum"]
     here = "pendulum.yaml, line "
-    refused(ask("run", tmp_path / "no.yaml"), 1, "no.yaml: cannot be read: No such file or directory")
+    refused(ask("run", tmp_path / "no.yaml"), 1, "no.yaml: cannot be read: No such file or directory. There are none.")
+    refused(ask("check", file.parent / "pendulm.yaml"), 1, "Did you mean 'pendulum.yaml'?")
     refused(ask("run", file, "--scheme", "Midpont"), 1, "found no scheme 'Midpont'. Did you mean 'Midpoint'?")
     refused(ask("check", file, "-p", "simulation.scheme=Midpont"), 1, "Did you mean 'Midpoint'?")
     option = "simulation.scheme={kind: Midpoint, tolernce: 1}"

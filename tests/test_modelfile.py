@@ -434,6 +434,14 @@ def test_what_a_file_cannot_hold(tmp_path):
     with pytest.raises(ph.ModelError, match=r"'push': force: .*Python function.*ph\.Expression"):
         model.save(tmp_path / "m.yaml")
     assert not list(tmp_path.iterdir())
+
+    class Ball(ph.Sphere):
+        pass
+
+    other = ph.Model("m")
+    other.body("b", Ball(1, 1))
+    with pytest.raises(ph.ModelError, match="body 'b': found a shape of your own, 'ball', which files do not know"):
+        other.save(tmp_path / "m.yaml")
     with pytest.raises(ph.ModelError, match="could not be written"):
         ph.Model("m").save(tmp_path / "no" / "m.yaml")
 

@@ -17,7 +17,7 @@ def progress_bar(name: str, steps: int, h: float, wanted: bool | None) -> Iterat
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # a name may look like markup
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("t = {task.fields[t]:.4g} of {task.fields[end]:.4g} s,"),

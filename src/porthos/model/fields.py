@@ -28,6 +28,11 @@ class Field:
     required: bool
     optional: bool  # whether it may be null
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its values."""
+        return {"anyOf": [self.kind.schema, {"type": "null"}]} if self.optional else self.kind.schema
+
 
 def fields_of(cls: type, *without: str) -> dict[str, Field]:
     """The keys of a dataclass, from its fields."""
@@ -213,7 +218,7 @@ def object_schema(allowed: Dictionary[str, Field], description: str, **fixed: st
     return {
         "type": "object",
         "description": description,
-        "properties": {**constants, **{key: field.kind.schema for key, field in allowed.items()}},
+        "properties": {**constants, **{key: field.schema for key, field in allowed.items()}},
         "required": [*fixed, *(key for key, field in allowed.items() if field.required)],
         "additionalProperties": False,
     }

@@ -8,6 +8,7 @@ from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from porthos.errors import ModelError, nearest
 from porthos.model.bodies import PointMass, RigidBody
 from porthos.model.fields import (
     Field,
@@ -71,6 +72,11 @@ class Section:
         result = {}
         for part in self.parts(model):
             kind = self.kind(part)
+            if kind not in self.forms:
+                raise ModelError(
+                    f"{self.singular} '{part.name}': found a {self.selector} of your own, '{kind}', which files do not "
+                    f"know. {nearest(kind, self.forms)}"
+                )
             result[part.name] = ({self.selector: kind} if self.selector else {}) | self.forms[kind].write(part)
         return result
 
@@ -81,7 +87,7 @@ class Section:
             object_schema(form.keys, form.about, **chosen)
             for form, chosen in zip(self.forms.values(), fixed, strict=True)
         ]
-        return {"type": "object", "additionalProperties": forms[0] if len(forms) == 1 else {"oneOf": forms}}
+        return {"type": ["object", "null"], "additionalProperties": forms[0] if len(forms) == 1 else {"oneOf": forms}}
 
 
 def snake(cls: type) -> str:

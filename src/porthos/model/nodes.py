@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from porthos.errors import ModelFileError
+from porthos.errors import ModelFileError, nearest
 
 LARGEST = 2**24  # bytes of a file
 DEEPEST = 16  # levels of nesting
@@ -86,7 +86,9 @@ def read_nodes(path: str | Path) -> Mapping:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise ModelFileError(f"{path}: cannot be read: {error.strerror}. Check its name and permissions.") from error
+        beside = sorted(file.name for file in Path(path).parent.glob("*.y*ml"))
+        hint = nearest(name, beside) if isinstance(error, FileNotFoundError) else "Expected a file that you may read."
+        raise ModelFileError(f"{path}: cannot be read: {error.strerror}. {hint}") from error
     if len(data) > LARGEST:
         raise ModelFileError(f"{name}: expected a model file of at most {LARGEST >> 20} MB, found a larger one.")
     try:

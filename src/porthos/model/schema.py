@@ -22,7 +22,7 @@ def json_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
         "description": "A mechanism in SI units, and how to simulate it.",
         "type": "object",
         "properties": {
-            **{key: field.kind.schema for key, field in heading().items()},
+            **{key: field.schema for key, field in heading().items()},
             **sections,
             SIMULATION: object_schema(fields_of(Simulation), first_sentence(Simulation)),
         },
