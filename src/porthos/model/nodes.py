@@ -19,6 +19,7 @@ from porthos.errors import ModelFileError, nearest
 LARGEST = 2**24  # bytes of a file
 DEEPEST = 16  # levels of nesting
 MOST = 1_000_000  # values
+LONGEST = 2000  # characters of a name or value
 NOTHING = ("", "~", "null")
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -149,6 +150,10 @@ class _Tree:
         if self._count > MOST:
             raise ModelFileError(f"{place}: expected at most {MOST} values, found more.")
         if isinstance(event, yaml.ScalarEvent):
+            if len(event.value) > LONGEST:
+                raise ModelFileError(
+                    f"{place}: expected names and values of at most {LONGEST} characters, found {event.value[:40]!r}..."
+                )
             return Scalar(place, event.value, quoted=bool(event.style))
         if depth == 0:
             raise ModelFileError(f"{place}: expected at most {DEEPEST} levels of nesting, found more.")
