@@ -81,6 +81,8 @@ from porthos.model.model import Model as Model
 from porthos.results.loading import load as load
 from porthos.results.trajectory import Trajectory as Trajectory
 from porthos.simulate import simulate as simulate
+from porthos.system.general import GeneralPHDAE as GeneralPHDAE
+from porthos.system.general import LinearPHDAE as LinearPHDAE
 from porthos.system.interconnect import interconnect as interconnect
 from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
 from porthos.system.phdae import PHDAE as PHDAE

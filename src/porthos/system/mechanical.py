@@ -19,15 +19,7 @@ from scipy import sparse
 from porthos.errors import PorthosError, nearest
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray, skew
-from porthos.system.check import (
-    DIFFERENCE_TOLERANCE,
-    LARGEST_DENSE,
-    RANK_TOLERANCE,
-    Finding,
-    Report,
-    check_structure,
-    difference_jacobian,
-)  # fmt: skip
+from porthos.system.check import Report, mechanical_findings
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
 
@@ -156,6 +148,11 @@ class MechanicalSystem(PHDAE):
             at += terminal.basis.shape[1]
         return result
 
+    @cached_property
+    def sources(self) -> Mapping[str, Any]:
+        """The loads with their u(t)."""
+        return {terminal.name: terminal.source for terminal in self.terminals if terminal.source is not None}
+
     def body_index(self, name: str) -> int:
         """The number of a body."""
         if name not in self.body_names:
@@ -283,6 +280,19 @@ class MechanicalSystem(PHDAE):
         coo = sparse.coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
         return sparse.csr_array(coo.tocsc()[:, self.slots])
 
+    def G_stiffness(self, lam: Array) -> sparse.csr_array:
+        """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""
+        K = np.zeros((self.still.size // 3, self.still.size // 3))
+        for k, b in enumerate(self.rigid):
+            for e, (i, j) in enumerate(RIGIDITY):
+                K[4 * b + 1 + i, 4 * b + 1 + j] = K[4 * b + 1 + j, 4 * b + 1 + i] = lam[6 * k + e]
+        place = 4 * self.mech.row_body[:, :, None] + np.arange(4)  # (R, 2, 4)
+        for row, mu in enumerate(lam[6 * self.rigid.size :]):
+            at, product = place[row].ravel(), np.outer(self.mech.cu[row], self.mech.cw[row])
+            np.add.at(K, np.ix_(at, at), mu * (product + product.T))
+        full = sparse.kron(sparse.csr_array(K), sparse.eye_array(3), format="csr")
+        return sparse.csr_array(full[self.slots][:, self.slots])
+
     def Bt(self, q: Array) -> sparse.csr_array:
         """The input matrix B~ (n, p): exact torque map, or (32) as printed where the load asks for it."""
         full = self.to_kernel(q)
@@ -298,18 +308,18 @@ class MechanicalSystem(PHDAE):
 
     # --- the pH-DAE form (24)
 
-    def H(self, x: Array) -> float:
+    def H(self, x: Array, t: float = 0.0) -> float:
         """Kinetic plus potential energy."""
         q, v, _ = self.split(x)
         return float(0.5 * (self.mass_diagonal * v) @ v + self.V(q))
 
-    def E(self, x: Array) -> sparse.csr_array:
+    def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0)."""
         del x
         diagonal = np.concatenate([np.ones(self.n), self.mass_diagonal, np.zeros(self.m)])
         return sparse.csr_array(sparse.diags_array(diagonal))
 
-    def J(self, x: Array) -> sparse.csr_array:
+    def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0 I 0; -I 0 -G^T; 0 G 0]."""
         q, _, _ = self.split(x)
         identity, G = sparse.eye_array(self.n), self.G(q)
@@ -319,17 +329,32 @@ class MechanicalSystem(PHDAE):
             else sparse.block_array([[None, identity], [-identity, None]], format="csr")
         )
 
-    def z(self, x: Array) -> Array:
+    def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda)."""
         q, v, lam = self.split(x)
         return np.concatenate([self.gradV(q), v, lam])
 
-    def B(self, x: Array) -> sparse.csr_array:
+    def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0; B~; 0]."""
         q, _, _ = self.split(x)
         Bt = self.Bt(q)
         p = Bt.shape[1]
         return sparse.csr_array(sparse.vstack([sparse.csr_array((self.n, p)), Bt, sparse.csr_array((self.m, p))]))
+
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(v, -grad V - G^T lambda + B~ u, G v)."""
+        q, v, lam = self.split(x)
+        G = self.G(q)
+        return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
+
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
+        """-df/dx; the derivative of B~ u is left out, which is a term of order h^2 in the matrix of a step."""
+        q, v, lam = self.split(x)
+        one, G = sparse.eye_array(self.n), self.G(q)
+        rows = [[None, -one, None], [self.G_stiffness(lam), None, G.T], [-self.G_rate(v), -G, None]]
+        if self.m == 0:
+            rows = [[None, -one], [sparse.csr_array((self.n, self.n)), None]]
+        return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
     @cached_property
     def ggl(self) -> PHDAE:
@@ -338,12 +363,14 @@ class MechanicalSystem(PHDAE):
 
         return GGLForm(self)
 
-    def check(self, x: Array | None = None) -> Report:
-        """Test every structural property at x (default: the initial state): skew J, gradients, G, rank of G."""
-        state = self.initial_state() if x is None else self.as_state(x)
-        q, _, _ = self.split(state)
-        report = check_structure(self, state)
-        return Report(self.name, (*report.findings, *mechanical_findings(self, q)))
+    def structure(self, x: Array, t: float = 0.0) -> Report:
+        """The conditions of a pH-DAE at x, and g(q) = 0, G = dg/dq and the rank of G."""
+        report = super().structure(x, t)
+        return Report(self.name, (*report.findings, *mechanical_findings(self, self.split(x)[0])))
+
+    def check(self, x: Array | None = None, t: float | None = None, samples: int = 1, seed: int = 0) -> Report:
+        """Test every structural property at x; without x at the initial state, which is one that the joints allow."""
+        return super().check(self.initial_state() if x is None else x, t, samples, seed)
 
 
 def _torque_rows(d: Array, point: Array, printed: bool) -> Array:
@@ -357,39 +384,3 @@ def _torque_rows(d: Array, point: Array, printed: bool) -> Array:
         else:
             rows[3 * i : 3 * i + 3] = np.hstack([point[i] * np.eye(3), -0.5 * skew(reciprocal[i])])
     return rows
-
-
-def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ...]:
-    """g(q) = 0, G = dg/dq by differences, and the rank of G."""
-    g, G = system.g(q), system.G(q)
-    offset = 2 * system.n
-    k = int(np.argmax(np.abs(g))) if g.size else 0
-    value = float(abs(g[k])) if g.size else 0.0
-    size = max(1.0, system.length**2)
-    findings = [Finding("g(q) = 0", value / size, 1e-10, f"worst in {system.block_of(offset + k)}")]
-    if system.m == 0:
-        return tuple(findings)
-    if system.n <= LARGEST_DENSE:
-        error = np.abs(difference_jacobian(system.g, q) - G.toarray())
-        i, j = np.unravel_index(int(np.argmax(error)), error.shape)
-        place = f"worst at row {i} ({system.block_of(offset + int(i))}), column {j} ({system.block_of(int(j))})"
-        findings.append(Finding("G = dg/dq", float(error[i, j]) / max(1.0, system.length), DIFFERENCE_TOLERANCE, place))
-    if system.m <= LARGEST_DENSE:
-        findings.append(_rank(system, G.toarray()))
-    return tuple(findings)
-
-
-def _rank(system: MechanicalSystem, G: Array) -> Finding:
-    """Full row rank of G, rows scaled to length one; names the joint whose rows repeat the others."""
-    scaled = G / np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300)
-    singular = np.linalg.svd(scaled, compute_uv=False)
-    rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
-    missing = system.m - rank
-    where = ""
-    if missing:
-        left = np.linalg.svd(scaled)[0][:, rank:]
-        strongest = np.linalg.norm(left, axis=1)
-        rows = np.flatnonzero(strongest > 0.1 * strongest.max())
-        names = sorted({system.block_of(2 * system.n + int(r)) for r in rows})
-        where = f"rank {rank} of {system.m} rows; dependent rows involve {', '.join(names)}"
-    return Finding("G has full rank", float(missing), 0.0, where)
