@@ -170,8 +170,12 @@ def test_flow_and_its_derivative_are_those_of_the_matrices():
     rng = np.random.default_rng(2)
     x, rate, u = rng.normal(size=system.dimension), rng.normal(size=system.dimension), rng.normal(size=3)
     assert system.flow(x, u) == pytest.approx(ph.PHDAE.flow(system, x, u), abs=1e-12)
-    found = system.tangent(x, rate, u).toarray()
-    assert np.abs(found - ph.PHDAE.tangent(system, x, rate, u)).max() < 1e-8
+    wide = np.r_[x, rng.normal(size=system.m)]
+    assert system.ggl.flow(wide, u) == pytest.approx(ph.PHDAE.flow(system.ggl, wide, u), rel=1e-10, abs=1e-9)
+    for form in map(system.formulation, ("index 3", "index 2", "GGL")):
+        x, rate = rng.normal(size=form.dimension), rng.normal(size=form.dimension)
+        found = form.tangent(x, rate, u).toarray()
+        assert np.abs(found - ph.PHDAE.tangent(form, x, rate, u)).max() < 1e-8, form.name
 
 
 def test_wrong_length_of_a_state_is_named():

@@ -26,6 +26,9 @@ from porthos.errors import (
 )
 from porthos.integrate.midpoint import Midpoint as Midpoint
 from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
+from porthos.integrate.runge_kutta import Gauss as Gauss
+from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
+from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
 from porthos.model.inertia import (
     Box as Box,
 )
@@ -79,6 +82,7 @@ from porthos.model.joints import (
 )
 from porthos.model.model import Model as Model
 from porthos.results.loading import load as load
+from porthos.results.states import StateTrajectory as StateTrajectory
 from porthos.results.trajectory import Trajectory as Trajectory
 from porthos.simulate import simulate as simulate
 from porthos.system.general import GeneralPHDAE as GeneralPHDAE

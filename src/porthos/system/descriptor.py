@@ -17,6 +17,7 @@ from porthos.notation import Array
 from porthos.system.check import difference_jacobian
 
 Matrix: TypeAlias = Any  # a dense array (k, l), or a sparse one for large systems
+ANALYTIC = 4  # `tangent_cost` of a derivative that is known
 DIFFERENCE = 1e-5  # relative step of the differences behind `tangent`
 
 
@@ -72,6 +73,11 @@ class Descriptor(ABC):
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """The derivative of `residual` with respect to x, by central differences unless a subclass knows better."""
         return difference_jacobian(lambda at: self.residual(at, rate, u, t), x, DIFFERENCE)
+
+    @property
+    def tangent_cost(self) -> int:
+        """How many evaluations of `residual` one of `tangent` is worth, about."""
+        return 2 * self.dimension
 
     def initial_state(self) -> Array:
         """The state at t = 0, where the system knows one."""

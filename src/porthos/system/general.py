@@ -17,7 +17,7 @@ from scipy import sparse
 from porthos.errors import StructureError
 from porthos.notation import Array
 from porthos.system.check import Report, symmetric_finding
-from porthos.system.descriptor import Matrix, dense
+from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
 
 Coefficient: TypeAlias = ArrayLike | Callable[..., Any] | None
@@ -130,6 +130,11 @@ class GeneralPHDAE(PHDAE):
         """The derivative of E x' - f with respect to x: as given, or by differences."""
         return super().tangent(x, rate, u, t) if self._tangent is None else self._tangent(x, rate, u, t)
 
+    @property
+    def tangent_cost(self) -> int:
+        """Few evaluations of `residual` if a tangent was given."""
+        return super().tangent_cost if self._tangent is None else ANALYTIC
+
 
 class LinearPHDAE(GeneralPHDAE):
     """A pH-DAE with constant matrices, z = Q (x - rest) and H = 1/2 (x - rest)^T E^T Q (x - rest).
@@ -171,9 +176,8 @@ class LinearPHDAE(GeneralPHDAE):
             ports=(0 if B is None else np.shape(B)[-1]) if ports is None else ports,
             J=J, R=R, E=E, B=B, P=P, S=S, N=N,
         )  # fmt: skip
-        zero = np.zeros(n)
-        self._slope = -((self.J(zero) - self.R(zero)) @ Q)
-        self._push = self.B(zero) - self.P(zero)
+        J, R, E, B, P, S, N = (dense(self._at[letter](rest, 0.0)) for letter in "JREBPSN")
+        self._matrices = E, (J - R) @ Q, B - P, (B + P).T @ Q, S - N
         self.check(samples=1).require()
         self._initial = None if initial is None else self.as_state(np.asarray(initial, dtype=np.float64))
 
@@ -182,13 +186,24 @@ class LinearPHDAE(GeneralPHDAE):
         symmetry = symmetric_finding("E^T Q symmetric", dense(self.E(x)).T @ self.Q, self.block_of)
         return Report(self.name, (symmetry, *super().structure(x, t).findings))
 
-    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(J - R) Q (x - rest) + (B - P) u."""
-        return self._push @ u - self._slope @ (x - self.rest)
+    def residual(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Array:
+        """E x' - (J - R) Q (x - rest) - (B - P) u."""
+        E, A, B, _, _ = self._matrices
+        return E @ rate - A @ (x - self.rest) - B @ u
+
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """(B + P)^T Q (x - rest) + (S - N) u."""
+        _, _, _, C, D = self._matrices
+        return C @ (x - self.rest) if u is None else C @ (x - self.rest) + D @ u
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """-(J - R) Q."""
-        return self._slope
+        return -self._matrices[1]
+
+    @property
+    def tangent_cost(self) -> int:
+        """A constant matrix."""
+        return 1
 
 
 def _places(system: str, what: str, names: Names, letter: str) -> dict[str, slice]:

@@ -74,6 +74,14 @@ class GGLForm(PHDAE):
         ]
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(q', -p, G q', dG q' - G M^-1 p), q' = v + M^-1 G^T gamma, p = grad V + G^T lambda + dG^T gamma - B~ u."""
+        q, v, lam, gamma = np.split(self.as_state(x), np.cumsum([self.system.n, self.system.n, self.system.m]))
+        G, dG, mass = self.system.G(q), self.system.G_rate(v), self.system.mass_diagonal
+        rate = v + G.T @ gamma / mass
+        p = self.system.gradV(q) + G.T @ lam + dG.T @ gamma - self.system.Bt(q) @ u
+        return np.concatenate([rate, -p, G @ rate, dG @ rate - G @ (p / mass)])
+
     def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda, gamma)."""
         x = self.as_state(x)

@@ -18,10 +18,12 @@ from scipy import sparse
 
 from porthos.errors import PorthosError, nearest
 from porthos.kernels.tables import Layout, Mechanism
-from porthos.notation import Array, IntArray, skew
+from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
+from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
+from porthos.system.wrench import torque_rows
 
 RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
 
@@ -302,7 +304,7 @@ class MechanicalSystem(PHDAE):
             block = np.zeros((12, 6))
             block[:3, :3] = np.eye(3)
             if self.mech.rigid[b]:
-                block[3:] = _torque_rows(full[b, 1:], self.mech.load_point[k], bool(self.mech.load_printed[k]))
+                block[3:] = torque_rows(full[b, 1:], self.mech.load_point[k], bool(self.mech.load_printed[k]))
             blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
         return sparse.csr_array(blocks[self.slots])
 
@@ -356,12 +358,23 @@ class MechanicalSystem(PHDAE):
             rows = [[None, -one], [sparse.csr_array((self.n, self.n)), None]]
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
+    @property
+    def tangent_cost(self) -> int:
+        """Few evaluations of `residual`."""
+        return ANALYTIC
+
     @cached_property
     def ggl(self) -> PHDAE:
         """The same system in the index-1 form (61): x = (q, v, lambda, gamma)."""
         from porthos.system.ggl import GGLForm  # it needs this module
 
         return GGLForm(self)
+
+    def formulation(self, name: str) -> Descriptor:
+        """The same system for Runge-Kutta methods: g = 0, (24) itself, both levels of constraints, or (61)."""
+        from porthos.system.formulations import formulation_of  # it needs this module
+
+        return formulation_of(self, name)
 
     def structure(self, x: Array, t: float = 0.0) -> Report:
         """The conditions of a pH-DAE at x, and g(q) = 0, G = dg/dq and the rank of G."""
@@ -371,16 +384,3 @@ class MechanicalSystem(PHDAE):
     def check(self, x: Array | None = None, t: float | None = None, samples: int = 1, seed: int = 0) -> Report:
         """Test every structural property at x; without x at the initial state, which is one that the joints allow."""
         return super().check(self.initial_state() if x is None else x, t, samples, seed)
-
-
-def _torque_rows(d: Array, point: Array, printed: bool) -> Array:
-    """Rows (9, 6) of B~ for the directors d (3, 3): forces on d_1, d_2, d_3 from (F, tau) at `point`."""
-    rows = np.zeros((9, 6))
-    arm = skew(point @ d)
-    reciprocal = np.linalg.inv(d).T
-    for i in range(3):
-        if printed:
-            rows[3 * i : 3 * i + 3] = -0.5 * skew(d[i]) @ np.hstack([arm, np.eye(3)])
-        else:
-            rows[3 * i : 3 * i + 3] = np.hstack([point[i] * np.eye(3), -0.5 * skew(reciprocal[i])])
-    return rows
