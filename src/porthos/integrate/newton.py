@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from porthos.notation import Array
-from porthos.system.descriptor import Matrix
+from porthos.system.descriptor import Matrix, dense
 
 Solver = Callable[[Array], Array]
 
@@ -77,7 +77,7 @@ def factorised(matrix: Matrix) -> Solver:
     Rows that repeat others (redundant joints) are met by the solution of least norm.
     """
     large = matrix.shape[0] > LARGEST_DENSE
-    A = sparse.csc_array(matrix) if large else (matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix))
+    A = sparse.csc_array(matrix) if large else dense(matrix)
     if not np.all(np.isfinite(A.data if large else A)):
         return lambda b: np.full(b.shape, np.nan)
     row = _reciprocal(abs(A).max(axis=1))
@@ -96,5 +96,5 @@ def factorised(matrix: Matrix) -> Solver:
 
 
 def _reciprocal(largest: Matrix) -> Array:
-    values = np.asarray(largest.toarray() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
+    values = np.asarray(dense(largest), dtype=np.float64).ravel()
     return 1.0 / np.where(values > 0.0, values, 1.0)

@@ -14,11 +14,11 @@ import numpy as np
 from scipy import sparse
 
 from porthos.errors import PorthosError
-from porthos.integrate.newton import Solver, newton
+from porthos.integrate.newton import LARGEST_DENSE, Solver, newton
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Contract
 from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
 from porthos.notation import Array
-from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.descriptor import Descriptor, Matrix, dense
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
 
@@ -93,14 +93,11 @@ class RungeKutta(Contract):
 
         def residual(w: Array) -> Array:
             W = w.reshape(s, n)
-            X = x0 + A @ W
-            rows = [system.residual(X[i], W[i] / h, inputs[i], times[i]) for i in range(s)]
-            return h * np.concatenate(rows)
+            return h * system.residuals(x0 + A @ W, W / h, inputs, times).ravel()
 
         def matrix(w: Array) -> Matrix:
             W = w.reshape(s, n)
-            X = x0 + A @ W
-            return _newton_matrix(system, A, h, X, W, inputs, times)
+            return _newton_matrix(system, A, h, x0 + A @ W, W, inputs, times)
 
         def size_of(w: Array, update: Array) -> float:
             scale = np.maximum(np.abs(x0), np.abs(w.reshape(s, n)).max(axis=0))
@@ -117,14 +114,19 @@ class RungeKutta(Contract):
         return Step(end, X, W, found.solver, found.iterations, found.converged)
 
 
-def _newton_matrix(
-    system: Descriptor, A: Array, h: float, X: Array, W: Array, inputs: Array, times: Array
-) -> sparse.csr_array:
+def _newton_matrix(system: Descriptor, A: Array, h: float, X: Array, W: Array, inputs: Array, times: Array) -> Matrix:
     """Blocks (i, j): delta_ij E_i + h a_ij T_i, where T_i is the derivative of E x' - f at stage i."""
-    E = [sparse.csr_array(system.E(x, t)) for x, t in zip(X, times, strict=True)]
-    T = [sparse.csr_array(system.tangent(x, w / h, u, t)) for x, w, u, t in zip(X, W, inputs, times, strict=True)]
-    rows = [[h * a * T[i] + (E[i] if i == j else 0 * E[i]) for j, a in enumerate(A[i])] for i in range(len(A))]
-    return sparse.csr_array(sparse.block_array(rows, format="csr"))
+    s, n = X.shape
+    E = [system.E(x, t) for x, t in zip(X, times, strict=True)]
+    T = [system.tangent(x, w / h, u, t) for x, w, u, t in zip(X, W, inputs, times, strict=True)]
+    if s * n > LARGEST_DENSE:
+        zero = sparse.csr_array((n, n))
+        rows = [[h * A[i, j] * sparse.csr_array(T[i]) + (E[i] if i == j else zero) for j in range(s)] for i in range(s)]
+        return sparse.block_array(rows, format="csc")
+    matrix = np.einsum("ij,ikl->ikjl", h * A, np.array([dense(part) for part in T]))
+    for i, part in enumerate(E):
+        matrix[i, :, i] += dense(part)
+    return matrix.reshape(s * n, s * n)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class States:
     t: Array  # (K,)
     x: Array  # (K, n)
     u: Array  # (K, m) inputs at the nodes, NaN where a user's function fails
-    y: Array  # (K, m) outputs at the nodes
+    y: Array  # (K, m) outputs at the nodes, NaN where the inputs are
     mean_x: Array  # (K, n) means of the stages of the last step, weighted by b; NaN at the start
     mean_y: Array  # (K, m) the same of the outputs
     supply: Array  # (K, m) energy that came in through each input during the interval; 0 at the start
@@ -67,7 +67,7 @@ class _Recorder:
 
     def node(self, n: int, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
-        y = self.system.y(x, np.nan_to_num(u), n * self.h)
+        y = self.system.y(x, u, n * self.h) if np.isfinite(u).all() else np.full(u.size, np.nan)
         self.rows.append((n * self.h, x, u, y, *self._last, self._supply, self._lost, self._iterations))
         self._begin()
 

@@ -70,6 +70,10 @@ class Descriptor(ABC):
         """E(x, t) x' - f(x, u, t), zero along solutions."""
         return self.E(x, t) @ rate - self.flow(x, u, t)
 
+    def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
+        """`residual` at several states, such as the stages of a step: one row for each."""
+        return np.array([self.residual(*each) for each in zip(X, rates, U, times.tolist(), strict=True)])
+
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """The derivative of `residual` with respect to x, by central differences unless a subclass knows better."""
         return difference_jacobian(lambda at: self.residual(at, rate, u, t), x, DIFFERENCE)

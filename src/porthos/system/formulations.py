@@ -22,6 +22,7 @@ class Index3Form(Descriptor):
     """x = (q, v, lambda) with the constraints g(q) = 0 themselves."""
 
     title, extra = "index 3", 0
+    tangent_cost = ANALYTIC
 
     def __init__(self, system: MechanicalSystem) -> None:
         self.system = system
@@ -46,11 +47,6 @@ class Index3Form(Descriptor):
     def sources(self) -> Mapping[str, Any]:
         """The loads of the mechanical system."""
         return self.system.sources
-
-    @property
-    def tangent_cost(self) -> int:
-        """Few evaluations of `residual`."""
-        return ANALYTIC
 
     def initial_state(self) -> Array:
         """The initial state of the mechanical system; further multipliers are zero."""

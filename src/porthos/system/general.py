@@ -142,6 +142,8 @@ class LinearPHDAE(GeneralPHDAE):
     Everything that makes it one is tested at once: J and N skew, W >= 0, E^T Q symmetric.
     """
 
+    tangent_cost = 1
+
     def __init__(
         self,
         name: str,
@@ -178,6 +180,7 @@ class LinearPHDAE(GeneralPHDAE):
         )  # fmt: skip
         J, R, E, B, P, S, N = (dense(self._at[letter](rest, 0.0)) for letter in "JREBPSN")
         self._matrices = E, (J - R) @ Q, B - P, (B + P).T @ Q, S - N
+        self._loss = np.block([[Q.T @ R @ Q, Q.T @ P], [P.T @ Q, S]])
         self.check(samples=1).require()
         self._initial = None if initial is None else self.as_state(np.asarray(initial, dtype=np.float64))
 
@@ -191,6 +194,16 @@ class LinearPHDAE(GeneralPHDAE):
         E, A, B, _, _ = self._matrices
         return E @ rate - A @ (x - self.rest) - B @ u
 
+    def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
+        """The same for several states at once."""
+        E, A, B, _, _ = self._matrices
+        return rates @ E.T - (X - self.rest) @ A.T - U @ B.T
+
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """The power (z, u)^T W (z, u) that is lost."""
+        v = np.concatenate([x - self.rest, u])
+        return float(v @ (self._loss @ v))
+
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """(B + P)^T Q (x - rest) + (S - N) u."""
         _, _, _, C, D = self._matrices
@@ -199,11 +212,6 @@ class LinearPHDAE(GeneralPHDAE):
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """-(J - R) Q."""
         return -self._matrices[1]
-
-    @property
-    def tangent_cost(self) -> int:
-        """A constant matrix."""
-        return 1
 
 
 def _places(system: str, what: str, names: Names, letter: str) -> dict[str, slice]:

@@ -58,6 +58,8 @@ class Adjustment:
 class MechanicalSystem(PHDAE):
     """An assembled mechanism. Made by `Model.assemble()`; immutable."""
 
+    tangent_cost = ANALYTIC
+
     def __init__(
         self,
         name: str,
@@ -317,7 +319,10 @@ class MechanicalSystem(PHDAE):
 
     def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0)."""
-        del x
+        return self._E
+
+    @cached_property
+    def _E(self) -> sparse.csr_array:
         diagonal = np.concatenate([np.ones(self.n), self.mass_diagonal, np.zeros(self.m)])
         return sparse.csr_array(sparse.diags_array(diagonal))
 
@@ -349,6 +354,11 @@ class MechanicalSystem(PHDAE):
         G = self.G(q)
         return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
 
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """B~^T v."""
+        q, v, _ = self.split(x)
+        return self.Bt(q).T @ v
+
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx; the derivative of B~ u is left out, which is a term of order h^2 in the matrix of a step."""
         q, v, lam = self.split(x)
@@ -357,11 +367,6 @@ class MechanicalSystem(PHDAE):
         if self.m == 0:
             rows = [[None, -one], [sparse.csr_array((self.n, self.n)), None]]
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
-
-    @property
-    def tangent_cost(self) -> int:
-        """Few evaluations of `residual`."""
-        return ANALYTIC
 
     @cached_property
     def ggl(self) -> PHDAE:

@@ -82,7 +82,7 @@ class PHDAE(Descriptor):
     def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
         """The power (z, u)^T W (z, u) that is lost."""
         z = self.z(x, t)
-        return float(z @ (self.R(x, t) @ z) + 2 * (z @ (self.P(x, t) @ u)) + u @ (self.S(x, t) @ u))
+        return float(z @ (self.R(x, t) @ z + 2 * (self.P(x, t) @ u)) + u @ (self.S(x, t) @ u))
 
     def dirac(self, x: Array, t: float = 0.0) -> DiracStructure:
         """The Dirac structure at x, eq. (4.7) of 000."""
