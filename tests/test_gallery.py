@@ -20,6 +20,7 @@ from gallery import (
     free_rigid_body,
     heavy_top,
     pendulum,
+    pendulum_forms,
     slider_crank,
     two_masses,
 )
@@ -291,9 +292,31 @@ def test_mass_to_zero(name):
     assert np.abs((20 - p2) - (p2 - p1 - 10) - two_masses.DAMPING * v2).max() < 1e-12
 
 
+def test_pendulum_in_four_formulations():
+    number = pendulum_forms.number()
+    assert max(number.values()) < 1e-5
+    assert number["Gauss"] < 1e-7
+    holds = {
+        form: {key for key in ("g", "Gv") if pendulum_forms.run(form, end=0.5)[key].max() < 1e-14}
+        for form in pendulum_forms.FORMS
+    }
+    assert holds == {"index 3": {"g"}, "index 2": {"Gv"}, "GGL": {"g", "Gv"}, "index 1": set()}
+    gauss = pendulum_forms.run("index 2", pendulum_forms.GAUSS, end=0.5)
+    assert max(gauss["g"].max(), np.abs(gauss["H"]).max()) < 1e-14
+
+
 # --- figures
 
-QUIET = [closed_loop, cylindrical_pair, double_pendulum, free_rigid_body, heavy_top, pendulum, two_masses]
+QUIET = [
+    closed_loop,
+    cylindrical_pair,
+    double_pendulum,
+    free_rigid_body,
+    heavy_top,
+    pendulum,
+    pendulum_forms,
+    two_masses,
+]
 
 
 @pytest.mark.parametrize("module", QUIET, ids=lambda module: module.__name__.split(".")[-1])

@@ -18,9 +18,10 @@ Solver = Callable[[Array], Array]
 LARGEST_DENSE = 400  # unknowns up to which the matrix is dense
 SINGULAR = 1e-14  # reciprocal condition, after scaling, below which rows count as repeating others
 FLOOR = 1e-18  # relative update that no iteration can improve
-NOISE = 1e-7  # updates below that shrank fast, or with a new matrix, and then do not shrink have met round-off
-STEADY = 1e-12  # updates below that do not shrink have met it with any matrix
-SLOW, FAST = 0.3, 0.1  # ratio of updates above which a matrix is bad, and below which it is good
+STEADY = 1e-12  # updates below that do not shrink have met round-off
+NOISE = 1e-7  # so have those below, if the matrix was made near the solution
+NEAR = 1e-3  # an update of this size leads near the solution
+SLOW = 0.3  # ratio of updates above which they do not shrink
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def newton(
     The solver of an earlier problem is used unless more iterations than `patience` are to be expected with it; then a
     matrix is made at the iterate, or at the guess if the old one led away from it.
     """
-    W, last, best, kept = guess, np.nan, 1.0, solver is not None  # nan: no update with this solver yet
+    W, last, sharp, kept = guess, np.nan, False, solver is not None  # nan: no update with this solver yet
     solver = factorised(matrix(W)) if solver is None else solver
     limit = max(tolerance, FLOOR)
     for k in range(1, iterations + 1):
@@ -58,16 +59,16 @@ def newton(
         ratio = size / last
         if size <= limit or (ratio < 1.0 and size * ratio / (1 - ratio) <= limit):
             return Iterate(W, solver, k, True)
-        if ratio > SLOW and (size < STEADY or (size < NOISE and (best < FAST or not kept))):
+        if ratio > SLOW and (size < STEADY or (size < NOISE and sharp)):
             return Iterate(W, solver, k, True)
         if ratio > SLOW or not np.isfinite(size) or (kept and np.log(limit / size) < patience * np.log(ratio)):
             if kept and not ratio < 1.0:
                 W = guess
             elif not np.isfinite(size):
                 return Iterate(W, solver, k, False)
-            solver, kept, last, best = factorised(matrix(W)), False, np.nan, 1.0
+            solver, sharp, kept, last = factorised(matrix(W)), size < NEAR, False, np.nan
             continue
-        best, last = min(best, 1.0 if np.isnan(ratio) else ratio), size
+        last = size
     return Iterate(W, solver, iterations, False)
 
 

@@ -7,6 +7,7 @@ GGL:      q' = v + G^T mu,   M v' = B~ u - grad V - G^T lambda,   0 = G v,   0 =
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,10 @@ class Index3Form(Descriptor):
 
     def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0)."""
+        return self._E
+
+    @cached_property
+    def _E(self) -> sparse.csr_array:
         rest = np.zeros((1 + self.extra) * self.system.m)
         return sparse.csr_array(
             sparse.diags_array(np.concatenate([np.ones(self.system.n), self.system.mass_diagonal, rest]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,13 @@ class GGLForm(PHDAE):
 
     def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0, 0)."""
-        zero = sparse.csr_array((self.system.m, self.system.m))
-        return sparse.csr_array(sparse.block_diag([self.system.E(x[: self.system.dimension]), zero]))
+        return self._E
+
+    @cached_property
+    def _E(self) -> sparse.csr_array:
+        zero = np.zeros(2 * self.system.m)
+        diagonal = np.concatenate([np.ones(self.system.n), self.system.mass_diagonal, zero])
+        return sparse.csr_array(sparse.diags_array(diagonal))
 
     def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """The skew matrix of (61)."""

@@ -20,12 +20,11 @@ from porthos.errors import PorthosError, nearest
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
+from porthos.system.constraints import RIGIDITY, ConstraintRows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
 from porthos.system.wrench import torque_rows
-
-RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
 
 
 @dataclass(frozen=True)
@@ -264,38 +263,15 @@ class MechanicalSystem(PHDAE):
         return u, w
 
     def _jacobian(self, full: Array, vectors: tuple[Array, Array]) -> sparse.csr_array:
-        u, w = vectors
-        rows, columns, values = [], [], []
-        for k, b in enumerate(self.rigid):
-            for e, (i, j) in enumerate(RIGIDITY):
-                for director, other in {(i, j), (j, i)}:
-                    rows.append(np.full(3, 6 * k + e))
-                    columns.append(12 * b + 3 * (director + 1) + np.arange(3))
-                    values.append(full[b, other + 1])
-        entry = self.mech.cu[..., None] * w[:, None, None, :] + self.mech.cw[..., None] * u[:, None, None, :]
-        used = (self.mech.cu != 0.0) | (self.mech.cw != 0.0)
-        used &= (self.mech.row_body < len(self.body_names))[..., None]
-        row, side, at = np.nonzero(used)
-        for k in range(3):
-            rows.append(6 * self.rigid.size + row)
-            columns.append(12 * self.mech.row_body[row, side] + 3 * at + k)
-            values.append(entry[row, side, at, k])
-        shape = (self.m, self.still.size)
-        coo = sparse.coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
-        return sparse.csr_array(coo.tocsc()[:, self.slots])
+        return self._rows.jacobian(full, *vectors)
 
     def G_stiffness(self, lam: Array) -> sparse.csr_array:
         """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""
-        K = np.zeros((self.still.size // 3, self.still.size // 3))
-        for k, b in enumerate(self.rigid):
-            for e, (i, j) in enumerate(RIGIDITY):
-                K[4 * b + 1 + i, 4 * b + 1 + j] = K[4 * b + 1 + j, 4 * b + 1 + i] = lam[6 * k + e]
-        place = 4 * self.mech.row_body[:, :, None] + np.arange(4)  # (R, 2, 4)
-        for row, mu in enumerate(lam[6 * self.rigid.size :]):
-            at, product = place[row].ravel(), np.outer(self.mech.cu[row], self.mech.cw[row])
-            np.add.at(K, np.ix_(at, at), mu * (product + product.T))
-        full = sparse.kron(sparse.csr_array(K), sparse.eye_array(3), format="csr")
-        return sparse.csr_array(full[self.slots][:, self.slots])
+        return self._rows.stiffness(lam)
+
+    @cached_property
+    def _rows(self) -> ConstraintRows:
+        return ConstraintRows(self.mech, self.rigid, self.slots)
 
     def Bt(self, q: Array) -> sparse.csr_array:
         """The input matrix B~ (n, p): exact torque map, or (32) as printed where the load asks for it."""
