@@ -328,6 +328,17 @@ def test_newton_that_fails_returns_the_part_computed():
     assert "NEWTON_STALLED" in repr(broken)
 
 
+@pytest.mark.parametrize(("scheme", "advice"), [(ph.Gauss(2), "Gauss carries it"), (ph.RadauIIA(2), "will jump")])
+def test_a_start_off_the_algebraic_equations_is_pointed_out(scheme, advice, caplog):
+    massless = two_masses.model(m2=0.0, damping=(0.0, 0.5))
+    ph.simulate(massless, scheme, 0.1, 0.1)
+    assert caplog.messages[0].startswith("the start of 'two masses' misses an algebraic equation by 12, in row 3 (v2).")
+    assert advice in caplog.messages[0]
+    caplog.clear()
+    ph.simulate(massless, scheme, 0.1, 0.1, start=[6.0, 24.0, 0.0, -24.0])
+    assert not caplog.messages
+
+
 def test_summary_says_what_happened():
     text = ph.simulate(duffing(), ph.RadauIIA(2), 0.1, 1.0).summary()
     for part in ("Duffing: 2 states, 1 ports, 10 recorded steps to t = 1 with RadauIIA(stages=2", "supplied", "defect"):

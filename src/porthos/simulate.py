@@ -15,12 +15,14 @@ from porthos.errors import PorthosError, SimulationError, Status
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.march import Memory, Store, march
+from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
 from porthos.integrate.runge_kutta import RungeKutta
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import as_march, march_states
 from porthos.model.model import Model
+from porthos.notation import Array
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
@@ -29,6 +31,7 @@ from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
 WHOLE = 1e-6  # how far end/step may be from a whole number
+MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
 
 
 @overload
@@ -140,11 +143,29 @@ def _over_states(
     """A run of any descriptor system with a Runge-Kutta method."""
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
     signals = Signals(system, inputs, steps)
+    if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
+        _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
     with interruptible() as interrupted, progress_bar(system.name, steps, progress) as report:
         states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted)
     if isinstance(system, MechanicalSystem):
         return Trajectory(system, as_march(system, states), scheme=repr(scheme))
     return StateTrajectory(system, states, scheme=repr(scheme))
+
+
+def _look_at(system: Descriptor, scheme: RungeKutta, x: Array, u: Array) -> None:
+    """Warn if a start misses the algebraic equations."""
+    gap = np.abs(system.algebraic_gap(x, u))
+    k = int(np.argmax(gap))
+    if gap[k] > MISSED * max(1.0, float(np.abs(system.flow(x, u)).max())):
+        carried = f"{type(scheme).__name__} carries it on: start on the equation, or take a stiffly accurate method."
+        log.warning(
+            "the start of '%s' misses an algebraic equation by %.3g, in row %d (%s). %s",
+            system.name,
+            gap[k],
+            k,
+            system.block_of(k),
+            "The first step will jump onto it." if scheme.stiffly_accurate else carried,
+        )
 
 
 def count_steps(step: float, end: float, every: int) -> int:

@@ -18,6 +18,7 @@ from porthos.system.check import difference_jacobian
 
 Matrix: TypeAlias = Any  # a dense array (k, l), or a sparse one for large systems
 ANALYTIC = 4  # `tangent_cost` of a derivative that is known
+NO_RATE = 1e-13  # singular value of E, relative to the largest, that counts as zero
 DIFFERENCE = 1e-5  # relative step of the differences behind `tangent`
 
 
@@ -73,6 +74,12 @@ class Descriptor(ABC):
     def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
         """`residual` at several states, such as the stages of a step: one row for each."""
         return np.array([self.residual(*each) for each in zip(X, rates, U, times.tolist(), strict=True)])
+
+    def algebraic_gap(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """By how much x misses the algebraic equations (n,): the part of f outside the range of E."""
+        left, values, _ = np.linalg.svd(dense(self.E(x, t)))
+        null = left[:, values <= NO_RATE * values.max(initial=0.0)]
+        return null @ (null.T @ self.flow(x, u, t))
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """The derivative of `residual` with respect to x, by central differences unless a subclass knows better."""
