@@ -37,7 +37,7 @@ def write_figures(name: str, figures: Mapping[str, Figure]) -> list[Path]:
     return paths
 
 
-def present(name: str, run: ph.Trajectory, figures: Mapping[str, Figure]) -> None:
+def present(name: str, run: ph.Trajectory | ph.StateTrajectory, figures: Mapping[str, Figure]) -> None:
     """Print the summary of a run, write its figures and say where they are."""
     print(run.summary())
     print()

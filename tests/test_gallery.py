@@ -20,7 +20,9 @@ from gallery import (
     free_rigid_body,
     heavy_top,
     pendulum,
+    pendulum_forms,
     slider_crank,
+    two_masses,
 )
 
 SCHEMES = [ph.Midpoint(), ph.MidpointGGL()]
@@ -267,9 +269,54 @@ def test_double_pendulum(scheme):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.05)
 
 
+# --- 000, section 7.2: two masses
+
+
+def test_two_masses_over_t_2000():
+    """Gauss keeps H = 48; Lobatto IIIC: 48 |R(i w h)|^40000 = 47.955105226459744 in exact arithmetic."""
+    number = two_masses.number()
+    assert number["left"] == pytest.approx(47.9551052264597, abs=1e-11)
+    assert np.abs(number["kept"] / 48 - 1).max() < 1e-12
+    assert np.abs(np.diff(number["kept"])).max() < 1e-13
+
+
+@pytest.mark.parametrize("name", ["Radau IIA", "Lobatto IIIC"])
+def test_mass_to_zero(name):
+    """The distance to the solution without mass is proportional to it, down to round-off, also far below 1e-20."""
+    scheme = two_masses.SCHEMES[name]
+    masses = (1e-10, 1e-12, 1e-14, 1e-16, 1e-20, 1e-40)
+    ratio, *ratios, tiny, tinier = two_masses.distances(scheme, masses) / masses
+    assert ratios == pytest.approx([ratio] * 3, rel=2e-2)
+    assert max(tiny * 1e-20, tinier * 1e-40) < 1e-12
+    p1, p2, _, v2 = two_masses.light(scheme, 0.0).x.T
+    assert np.abs((20 - p2) - (p2 - p1 - 10) - two_masses.DAMPING * v2).max() < 1e-12
+
+
+def test_pendulum_in_four_formulations():
+    number = pendulum_forms.number()
+    assert max(number.values()) < 1e-5
+    assert number["Gauss"] < 1e-7
+    holds = {
+        form: {key for key in ("g", "Gv") if pendulum_forms.run(form, end=0.5)[key].max() < 1e-14}
+        for form in pendulum_forms.FORMS
+    }
+    assert holds == {"index 3": {"g"}, "index 2": {"Gv"}, "GGL": {"g", "Gv"}, "index 1": set()}
+    gauss = pendulum_forms.run("index 2", pendulum_forms.GAUSS, end=0.5)
+    assert max(gauss["g"].max(), np.abs(gauss["H"]).max()) < 1e-14
+
+
 # --- figures
 
-QUIET = [closed_loop, cylindrical_pair, double_pendulum, free_rigid_body, heavy_top, pendulum]
+QUIET = [
+    closed_loop,
+    cylindrical_pair,
+    double_pendulum,
+    free_rigid_body,
+    heavy_top,
+    pendulum,
+    pendulum_forms,
+    two_masses,
+]
 
 
 @pytest.mark.parametrize("module", QUIET, ids=lambda module: module.__name__.split(".")[-1])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from mechanisms import loops, trees
 
 import porthos as ph
-from porthos.integrate.full_midpoint import full_midpoint_step
 from porthos.integrate.scheme import VELOCITY
 
 STEP, STEPS = 0.005, 20
@@ -69,10 +68,10 @@ def test_reduced_steps_equal_the_full_form(model, push, torque_map):
         (ph.MidpointGGL(), system.ggl, np.concatenate([x0, np.zeros(system.m)])),
     ):
         run = ph.simulate(system, scheme, STEP, STEP)
-        full = full_midpoint_step(form, STEP, start, u)
-        q, v = full[: system.n], full[system.n : 2 * system.n]
+        full = ph.Gauss(1).step(form, STEP, start, u)
+        q, v = full.x[: system.n], full.x[system.n : 2 * system.n]
         assert run.q[1] == pytest.approx(q, abs=1e-12 * max(1.0, np.abs(q).max()))
         assert run.v[1] == pytest.approx(v, abs=1e-11 * max(1.0, np.abs(v).max()))
-        lam = full[2 * system.n + 6 * system.rigid.size : 2 * system.n + system.m]
+        lam = full.stages[0, 2 * system.n + 6 * system.rigid.size : 2 * system.n + system.m]
         size = max(1.0, np.abs(x0[2 * system.n :]).max())
         assert run.raw.multipliers[1] == pytest.approx(lam, abs=1e-8 * size)

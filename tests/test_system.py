@@ -99,13 +99,13 @@ class Tampered(MechanicalSystem):
 
     fault = ""
 
-    def J(self, x):
+    def J(self, x, t=0.0):
         J = super().J(x).tolil()
         if self.fault == "J":
             J[13, 30] += 1e-3
         return sparse.csr_array(J)
 
-    def R(self, x):
+    def R(self, x, t=0.0):
         R = sparse.lil_array((self.dimension, self.dimension))
         if self.fault == "R":
             R[13, 13] = -0.1
@@ -113,7 +113,7 @@ class Tampered(MechanicalSystem):
             R[13, 14] = 0.1
         return sparse.csr_array(R)
 
-    def z(self, x):
+    def z(self, x, t=0.0):
         z = super().z(x)
         z[2] *= 1.01 if self.fault == "z" else 1.0
         return z
@@ -158,6 +158,24 @@ def test_check_finds_positions_off_the_constraints_and_redundant_rows():
     assert not rank.ok
     assert "rank 11 of 14 rows" in rank.where
     assert "joint 'again'" in rank.where
+
+
+def test_flow_and_its_derivative_are_those_of_the_matrices():
+    """Rigid bodies, a hinge, a link (a row that is quadratic in both bodies) and a force, at a random state."""
+    model = pendulum(ph.Box(1.0, (0.2, 0.1, 0.3)), 0.5)
+    model.point_mass("bead", 0.3, position=(0.9, 0.2, -0.4))
+    model.distance("link", "bob", "bead", point_a=(0.7, 0.1, 0), point_b=(0.9, 0.2, -0.4))
+    model.port("push", "bob", kind="force", at=(0.6, 0, 0))
+    system = model.assemble()
+    rng = np.random.default_rng(2)
+    x, rate, u = rng.normal(size=system.dimension), rng.normal(size=system.dimension), rng.normal(size=3)
+    assert system.flow(x, u) == pytest.approx(ph.PHDAE.flow(system, x, u), abs=1e-12)
+    wide = np.r_[x, rng.normal(size=system.m)]
+    assert system.ggl.flow(wide, u) == pytest.approx(ph.PHDAE.flow(system.ggl, wide, u), rel=1e-10, abs=1e-9)
+    for form in map(system.formulation, ("index 3", "index 2", "GGL")):
+        x, rate = rng.normal(size=form.dimension), rng.normal(size=form.dimension)
+        found = form.tangent(x, rate, u).toarray()
+        assert np.abs(found - ph.PHDAE.tangent(form, x, rate, u)).max() < 1e-8, form.name
 
 
 def test_wrong_length_of_a_state_is_named():

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import porthos as ph
-from porthos.integrate.full_midpoint import full_midpoint_step
 from porthos.kernels.reduced_ggl import march_ggl
 from porthos.kernels.reduced_midpoint import march_midpoint
 
@@ -79,10 +78,11 @@ def test_reduced_step_is_the_step_of_the_paper(run):
     for n in range(2):
         t = (n + 0.5) * STEP
         u = [np.cos(9 * t), 2.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.5, 0.0, 0.5, np.sin(5 * t), 0.2]
-        x = full_midpoint_step(form, STEP, x, np.array(u))
+        step = ph.Gauss(1).step(form, STEP, x, np.array(u))
+        x = step.x
         assert np.abs(run.q[n + 1] - x[: system.n]).max() < 1e-14
         assert np.abs(run.v[n + 1] - x[system.n : 2 * system.n]).max() < 1e-13
-        joints = x[2 * system.n + 6 * system.rigid.size : system.dimension]
+        joints = step.stages[0, 2 * system.n + 6 * system.rigid.size : system.dimension]
         assert np.abs(run.raw.multipliers[n + 1] - joints).max() < 1e-12
 
 

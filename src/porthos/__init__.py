@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
+    from porthos.integrate.runge_kutta import Gauss as Gauss
+    from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
+    from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -48,7 +51,10 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.model.signals import Table as Table
     from porthos.model.simulation import Simulation as Simulation
     from porthos.results.loading import load as load
+    from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
+    from porthos.system.general import GeneralPHDAE as GeneralPHDAE
+    from porthos.system.general import LinearPHDAE as LinearPHDAE
     from porthos.system.interconnect import interconnect as interconnect
     from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
     from porthos.system.phdae import PHDAE as PHDAE
@@ -60,6 +66,7 @@ _HOMES = {
     "Status StructureError",
     "frontdoor": "simulate simulate_file",
     "integrate.midpoint": "Midpoint MidpointGGL",
+    "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
     "Universal",
@@ -68,7 +75,9 @@ _HOMES = {
     "model.signals": "Expression Ramp Sine Step Table",
     "model.simulation": "Simulation",
     "results.loading": "load",
+    "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
+    "system.general": "GeneralPHDAE LinearPHDAE",
     "system.interconnect": "interconnect",
     "system.mechanical": "MechanicalSystem",
     "system.phdae": "PHDAE",

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from porthos.results.states import StateTrajectory
     from porthos.results.trajectory import Trajectory
 
 
@@ -62,7 +63,7 @@ class Status(Enum):
 class SimulationError(PorthosError):
     """A run stopped before its end. `trajectory` holds all that was computed, `status` says why."""
 
-    def __init__(self, message: str, status: Status, trajectory: Trajectory) -> None:
+    def __init__(self, message: str, status: Status, trajectory: Trajectory | StateTrajectory) -> None:
         super().__init__(message)
         self.status = status
         self.trajectory = trajectory

@@ -1,32 +1,57 @@
-"""The front door: simulate(model, scheme, step, end) -> Trajectory."""
+"""The front door: simulate(model or system, scheme, step, end) -> Trajectory or StateTrajectory."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, SimulationError, Status
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.march import Memory, Store, march
+from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
-from porthos.integrate.scheme import Scheme
+from porthos.integrate.runge_kutta import RungeKutta
+from porthos.integrate.scheme import Contract, Scheme
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_march import as_march, march_states
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.simulation import count_steps
+from porthos.notation import Array
+from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
+from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
+MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
+
+
+@overload
+def simulate(
+    model: Model | MechanicalSystem, scheme: Contract, step: float, end: float, *more: Any, **options: Any
+) -> Trajectory:
+    """Mechanisms give trajectories of bodies, joints and ports."""
+
+
+@overload
+def simulate(
+    model: Descriptor, scheme: Contract, step: float, end: float, *more: Any, **options: Any
+) -> StateTrajectory:
+    """Other systems give trajectories of states and ports."""
 
 
 def simulate(
-    model: Model | MechanicalSystem,
-    scheme: Scheme,
+    model: Model | Descriptor,
+    scheme: Contract,
     step: float,
     end: float,
     inputs: Mapping[str, Any] | None = None,
@@ -35,42 +60,44 @@ def simulate(
     on_failure: Literal["raise", "return"] = "raise",
     progress: bool | None = None,
     out: str | Path | None = None,
-) -> Trajectory:
+    start: ArrayLike | None = None,
+) -> Trajectory | StateTrajectory:
     """Run a model from t = 0 to `end` with a fixed `step` and return its trajectory.
 
     `inputs` maps port names to a constant, an array with a row for each step, a function u(t) or a controller
     u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
     or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
 
+    Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system, from `start` or from the
+    state that the system begins with; the result of one that is no mechanism is a StateTrajectory.
+
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
     (Ctrl-C) leaves a whole file with all that was computed.
     """
-    if not isinstance(scheme, Scheme):
+    if not isinstance(scheme, Contract):
         hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
         raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
     steps = count_steps(step, end, every)
     system = model.assemble(initial) if isinstance(model, Model) else model
-    for adjustment in system.adjustments:
-        log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
-    signals = Inputs(system, inputs, steps)
-    every = int(every)
-    store: Store = Writer(out, system, repr(scheme), steps // every + 1, live=True) if out is not None else Memory()
-    try:
-        with interruptible() as interrupted, progress_bar(system.name, steps, step, progress) as report:
-            raw = march(system, scheme, float(step), steps, every, signals, report, interrupted, store)
-    finally:
-        if isinstance(store, Writer):
-            store.discard()
-    run = Trajectory(system, raw, scheme=repr(scheme))
-    if raw.status is Status.OK:
+    if isinstance(system, MechanicalSystem):
+        for adjustment in system.adjustments:
+            log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
+    run: Trajectory | StateTrajectory
+    if isinstance(scheme, RungeKutta):
+        if out is not None:
+            raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
+        run = _over_states(system, scheme, float(step), steps, int(every), inputs, progress, start)
+    else:
+        run = _reduced(system, scheme, float(step), steps, int(every), inputs, progress, out, start)
+    if run.status is Status.OK:
         return run
-    where = f"'{system.name}' stopped at t = {raw.t[-1]:.6g} of {end:.6g}: {raw.message}"
-    if raw.status is Status.INTERRUPTED:
+    where = f"'{system.name}' stopped at t = {run.t[-1]:.6g} of {end:.6g}: {run.message}"
+    if run.status is Status.INTERRUPTED:
         raise KeyboardInterrupt(f"{where} See '{out}'." if out is not None else where)
     if on_failure == "raise":
         text = f"{where} The part computed is in the attribute `trajectory` of this error."
-        raise SimulationError(text, raw.status, run)
+        raise SimulationError(text, run.status, run)
     return run
 
 
@@ -100,3 +127,71 @@ def simulate_file(
         progress=progress,
         out=out,
     )
+
+
+def _reduced(
+    system: Descriptor,
+    scheme: Contract,
+    h: float,
+    steps: int,
+    every: int,
+    inputs: Mapping[str, Any] | None,
+    progress: bool | None,
+    out: str | Path | None,
+    start: ArrayLike | None,
+) -> Trajectory:
+    """A run of a mechanism with a scheme that steps its reduced form."""
+    if not (isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)):
+        raise PorthosError(
+            f"simulate: {scheme!r} steps mechanisms in a reduced form, and '{system.name}' is none. Use a Runge-Kutta "
+            "method such as ph.Gauss(1), which is the midpoint rule on any pH-DAE."
+        )
+    if start is not None:
+        raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
+    signals = Inputs(system, inputs, steps)
+    store: Store = Writer(out, system, repr(scheme), steps // every + 1, live=True) if out is not None else Memory()
+    try:
+        with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
+            raw = march(system, scheme, h, steps, every, signals, report, interrupted, store)
+    finally:
+        if isinstance(store, Writer):
+            store.discard()
+    return Trajectory(system, raw, scheme=repr(scheme))
+
+
+def _over_states(
+    system: Descriptor,
+    scheme: RungeKutta,
+    h: float,
+    steps: int,
+    every: int,
+    inputs: Mapping[str, Any] | None,
+    progress: bool | None,
+    start: ArrayLike | None,
+) -> Trajectory | StateTrajectory:
+    """A run of any descriptor system with a Runge-Kutta method."""
+    x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
+    signals = Signals(system, inputs, steps)
+    if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
+        _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
+    with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
+        states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted)
+    if isinstance(system, MechanicalSystem):
+        return Trajectory(system, as_march(system, states), scheme=repr(scheme))
+    return StateTrajectory(system, states, scheme=repr(scheme))
+
+
+def _look_at(system: Descriptor, scheme: RungeKutta, x: Array, u: Array) -> None:
+    """Warn if a start misses the algebraic equations."""
+    gap = np.abs(system.algebraic_gap(x, u))
+    k = int(np.argmax(gap))
+    if gap[k] > MISSED * max(1.0, float(np.abs(system.flow(x, u)).max())):
+        carried = f"{type(scheme).__name__} carries it on: start on the equation, or take a stiffly accurate method."
+        log.warning(
+            "the start of '%s' misses an algebraic equation by %.3g, in row %d (%s). %s",
+            system.name,
+            gap[k],
+            k,
+            system.block_of(k),
+            "The first step will jump onto it." if scheme.stiffly_accurate else carried,
+        )

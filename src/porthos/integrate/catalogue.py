@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from porthos.errors import PorthosError, nearest
 
 if TYPE_CHECKING:
-    from porthos.integrate.scheme import Scheme
+    from porthos.integrate.scheme import Contract
 
 SCHEMES = {
     "Midpoint": "porthos.integrate.midpoint",
     "MidpointGGL": "porthos.integrate.midpoint",
+    "Gauss": "porthos.integrate.runge_kutta",
+    "LobattoIIIC": "porthos.integrate.runge_kutta",
+    "RadauIIA": "porthos.integrate.runge_kutta",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 
@@ -26,13 +29,13 @@ def check_name(name: str) -> None:
         raise PorthosError(f"scheme: found no scheme '{name}'. {nearest(name, SCHEMES)}")
 
 
-def scheme_class(name: str) -> type[Scheme]:
+def scheme_class(name: str) -> type[Contract]:
     """The class of a scheme; loads the compiler."""
     check_name(name)
     return getattr(importlib.import_module(SCHEMES[name]), name)
 
 
-def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Scheme:
+def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Contract:
     """A scheme with options, both given as a file gives them."""
     cls: Any = scheme_class(name)
     hints, known = get_type_hints(cls), [f.name for f in fields(cls)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
@@ -22,15 +22,9 @@ class Inputs:
 
     def __init__(self, system: MechanicalSystem, given: Mapping[str, Any] | None, steps: int) -> None:
         self.system = system
-        given = dict(given or {})
-        open_ports = [t.name for t in system.terminals if t.source is None]
-        for name in given:
-            if name not in open_ports:
-                raise InputError(
-                    f"system '{system.name}' has no port '{name}' to give an input to. {nearest(name, open_ports)}"
-                )
         self._terminals = system.terminals
-        self._signals = [_signal(t, given.get(t.name), steps) for t in self._terminals]
+        given = known_ports(system.name, self._terminals, given)
+        self._signals = [signal_of(t, given.get(t.name), steps) for t in self._terminals]
         self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
 
     def controllers(self) -> list[tuple[int, Terminal, Any]]:
@@ -93,6 +87,15 @@ class Inputs:
         return result
 
 
+def known_ports(system: str, terminals: Iterable[Terminal], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The inputs given, or an InputError if one of them names a port that is not open."""
+    given, open_ports = dict(given or {}), [t.name for t in terminals if t.source is None]
+    for name in given:
+        if name not in open_ports:
+            raise InputError(f"system '{system}' has no port '{name}' to give an input to. {nearest(name, open_ports)}")
+    return given
+
+
 def outputs_at(system: MechanicalSystem, k: int, q: Array, v: Array) -> Array:
     """y (K, s) of terminal k in the states q, v (K, N, 4, 3): velocities of its point of action."""
     terminal, X = system.terminals[k], system.mech.load_point[k]
@@ -106,7 +109,7 @@ def _rows(y: Array) -> list[Any]:
     return list(zip(y if y.shape[1] > 1 else y[:, 0].tolist()))
 
 
-def _signal(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
+def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
     """(kind, source) of a terminal: 'constant', 'table', 'time' or 'controller'."""
     size = terminal.basis.shape[1]
     if terminal.source is not None:

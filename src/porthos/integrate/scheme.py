@@ -1,8 +1,8 @@
 """What every time-stepping scheme declares, and one test holds all of them to.
 
-A scheme is a frozen set of options. `order` is the order of q and v; `preserves` lists what stays exact up to
-round-off; `symmetric` means that a step back undoes a step. `start` makes the memory of a run, `advance` makes
-steps with it; the scheme itself never changes.
+A scheme is a frozen set of options. `order` is the order of its states; `preserves` lists what stays exact up to
+round-off; `symmetric` means that a step back undoes a step; `stiffly_accurate` that a step ends on the algebraic
+equations.
 """
 
 from __future__ import annotations
@@ -18,8 +18,32 @@ ENERGY, LINEAR, ANGULAR = "energy", "linear momentum", "angular momentum"
 POSITION, VELOCITY = "position constraints", "velocity constraints"
 
 
-class Scheme(ABC):
-    """A time-stepping scheme for mechanical systems."""
+class Contract(ABC):
+    """What a scheme declares."""
+
+    @property
+    @abstractmethod
+    def order(self) -> int:
+        """The order of its states."""
+
+    @property
+    @abstractmethod
+    def preserves(self) -> frozenset[str]:
+        """What stays exact up to round-off."""
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> bool:
+        """Whether a step back undoes a step."""
+
+    @property
+    def stiffly_accurate(self) -> bool:
+        """Whether a step ends on the algebraic equations."""
+        return False
+
+
+class Scheme(Contract):
+    """A scheme that steps mechanical systems in their reduced form; `start` makes the memory of a run."""
 
     order: ClassVar[int]
     preserves: ClassVar[frozenset[str]]

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porthos.errors import PorthosError, Status, nearest
+from porthos.errors import PorthosError, nearest
 from porthos.integrate.march import March
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
 from porthos.results.reactions import joint_reaction, nodal_multipliers
+from porthos.results.run import Run
 from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
 
@@ -113,21 +114,18 @@ class PortView:
         return np.cumsum(self._run.raw.work[:, self._index])
 
 
-class Trajectory:
+class Trajectory(Run):
     """States of a system over time. `run["slider"].position`, `run.energy`, `run.joint("B").force`, ...
 
     The states may stay in a file. Everything is computed from blocks of them, so that only what was asked for has to
     fit into memory.
     """
 
+    system: MechanicalSystem
+    raw: March
+
     def __init__(self, system: MechanicalSystem, raw: March, scheme: str) -> None:
         self.system, self.raw, self.scheme = system, raw, scheme
-
-    def __repr__(self) -> str:
-        return (
-            f"Trajectory('{self.system.name}': {self.t.size} states, t = 0 .. {self.t[-1]:.6g}, {self.scheme}, "
-            f"{'complete' if self.status is Status.OK else self.status.name})"
-        )
 
     def __getitem__(self, body: str) -> BodyView:
         return BodyView(self, self.system.body_index(body))
@@ -179,16 +177,6 @@ class Trajectory:
 
     def _solved(self, rows: slice) -> Array:
         return nodal_multipliers(self.system, self.raw.q[rows], self.raw.v[rows], self.raw.wrench[rows])
-
-    @property
-    def status(self) -> Status:
-        """How the run ended."""
-        return self.raw.status
-
-    @property
-    def message(self) -> str:
-        """How the run ended, in a sentence."""
-        return self.raw.message
 
     @cached_property
     def iterations(self) -> IntArray:

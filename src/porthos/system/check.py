@@ -11,8 +11,11 @@ from scipy import sparse
 
 from porthos.errors import StructureError
 from porthos.notation import Array
+from porthos.system.ranks import LARGEST_DENSE, dependent_rows
 
 if TYPE_CHECKING:
+    from porthos.system.descriptor import Matrix
+    from porthos.system.mechanical import MechanicalSystem
     from porthos.system.phdae import PHDAE
 
 ALGEBRAIC_TOLERANCE = 1e-12
@@ -68,54 +71,90 @@ class Report:
         return self
 
 
-def check_structure(system: PHDAE, x: Array) -> Report:
-    """J skew, R symmetric and >= 0, E^T z = grad H with the gradient by differences, shapes, and finite numbers."""
-    J, R, E, B, z = system.J(x), system.R(x), system.E(x), system.B(x), system.z(x)
+def check_structure(system: PHDAE, x: Array, t: float = 0.0) -> Report:
+    """All conditions of 000, Definition 4.1, at one state and time; the gradients of H come from differences."""
+    letters: dict[str, Callable[[Array, float], Matrix]] = {
+        "E": system.E, "J": system.J, "R": system.R, "B": system.B, "P": system.P, "S": system.S, "N": system.N,
+    }  # fmt: skip
+    A = {letter: sparse.csr_array(matrix(x, t)) for letter, matrix in letters.items()}
+    z, r = system.z(x, t), system.r(x, t)
+    row = {"z": sparse.csr_array(z[None, :]), "r": sparse.csr_array(r[None, :])}
     findings = [
-        _finite(system, {"E": E, "J": J, "R": R, "B": B, "z": sparse.csr_array(z[None, :])}),
-        _largest(system, "J skew", sparse.csr_array(J + J.T), _norm(J)),
-        _largest(system, "R symmetric", sparse.csr_array(R - R.T), _norm(R)),
-        _semidefinite(R),
-        _gradient(system, x, E.T @ z),
+        _finite(A | row),
+        _largest("J skew", sparse.csr_array(A["J"] + A["J"].T), _norm(A["J"]), system.block_of),
+        _largest("N skew", sparse.csr_array(A["N"] + A["N"].T), _norm(A["N"]), system.port_of),
+        _largest("R symmetric", sparse.csr_array(A["R"] - A["R"].T), _norm(A["R"]), system.block_of),
+        _largest("S symmetric", sparse.csr_array(A["S"] - A["S"].T), _norm(A["S"]), system.port_of),
+        _semidefinite("R >= 0", A["R"], system.block_of),
+        _semidefinite("W >= 0", system.W(x, t), lambda k: _part_of(system, k)),
+        _gradient(system, x, t, A["E"].T @ z),
+        _time_flow(system, x, t, float(z @ r)),
     ]
     return Report(system.name, tuple(findings))
+
+
+def worst_of(reports: list[Report]) -> Report:
+    """For every property the finding that is furthest from what is allowed."""
+    columns = zip(*(report.findings for report in reports), strict=True)
+    worst = [max(column, key=lambda f: (not f.ok, np.nan_to_num(f.defect, nan=np.inf))) for column in columns]
+    return Report(reports[0].system, tuple(worst))
 
 
 def _norm(A: sparse.csr_array) -> float:
     return max(1.0, float(abs(A).max())) if A.nnz else 1.0
 
 
-def _finite(system: PHDAE, matrices: dict[str, sparse.csr_array]) -> Finding:
+def _part_of(system: PHDAE, k: int) -> str:
+    """What the k-th row of W belongs to."""
+    n = system.dimension
+    return system.block_of(k) if k < n else f"port '{system.port_of(k - n)}'"
+
+
+def _finite(matrices: dict[str, sparse.csr_array]) -> Finding:
     bad = [name for name, A in matrices.items() if not np.all(np.isfinite(A.data))]
     return Finding("finite numbers", float(len(bad)), 0.0, f"in {', '.join(bad)}")
 
 
-def _largest(system: PHDAE, name: str, A: sparse.csr_array, scale: float) -> Finding:
+def _largest(name: str, A: sparse.csr_array, scale: float, part: Callable[[int], str]) -> Finding:
     if A.nnz == 0:
         return Finding(name, 0.0, ALGEBRAIC_TOLERANCE)
     coo = A.tocoo()
     k = int(np.argmax(np.abs(coo.data)))
     i, j = int(coo.row[k]), int(coo.col[k])
-    place = f"worst at ({i}, {j}), block ({system.block_of(i)}, {system.block_of(j)})"
+    place = f"worst at ({i}, {j}), block ({part(i)}, {part(j)}), off by {abs(coo.data[k]):.3g}"
     return Finding(name, float(abs(coo.data[k])) / scale, ALGEBRAIC_TOLERANCE, place)
 
 
-def _semidefinite(R: sparse.csr_array) -> Finding:
-    name = "R >= 0"
-    if R.nnz == 0:
-        return Finding(name, 0.0, ALGEBRAIC_TOLERANCE)
-    used = np.unique(np.concatenate(R.nonzero()))
-    small = R[used][:, used].toarray()
-    lowest = float(np.linalg.eigvalsh((small + small.T) / 2)[0])
-    return Finding(name, max(0.0, -lowest) / _norm(R), ALGEBRAIC_TOLERANCE, f"lowest eigenvalue {lowest:.3e}")
+def symmetric_finding(name: str, A: Array, part: Callable[[int], str]) -> Finding:
+    """Whether a matrix is symmetric."""
+    gap = sparse.csr_array(A - A.T)
+    return _largest(name, gap, max(1.0, float(np.abs(A).max(initial=0.0))), part)
 
 
-def _gradient(system: PHDAE, x: Array, claimed: Array) -> Finding:
-    exact = difference_gradient(system.H, x)
+def _semidefinite(name: str, A: sparse.csr_array, part: Callable[[int], str]) -> Finding:
+    if A.nnz == 0 or not np.all(np.isfinite(A.data)):
+        return Finding(name, 0.0 if A.nnz == 0 else np.nan, ALGEBRAIC_TOLERANCE, "numbers that are not finite")
+    used = np.unique(np.concatenate(A.nonzero()))
+    small = A[used][:, used].toarray()
+    values, vectors = np.linalg.eigh((small + small.T) / 2)
+    k = int(used[np.argmax(np.abs(vectors[:, 0]))])
+    place = f"lowest eigenvalue {values[0]:.3e}, mostly in row {k} ({part(k)})"
+    return Finding(name, max(0.0, -float(values[0])) / _norm(A), ALGEBRAIC_TOLERANCE, place)
+
+
+def _gradient(system: PHDAE, x: Array, t: float, claimed: Array) -> Finding:
+    exact = difference_gradient(lambda at: system.H(at, t), x)
     error = np.abs(exact - claimed)
     k = int(np.argmax(error))
     place = f"worst at x[{k}] ({system.block_of(k)}): E^T z = {claimed[k]:.6g}, difference of H = {exact[k]:.6g}"
     return Finding("E^T z = grad H", float(error[k]) / _scale(exact), DIFFERENCE_TOLERANCE, place)
+
+
+def _time_flow(system: PHDAE, x: Array, t: float, claimed: float) -> Finding:
+    exact = float(difference_gradient(lambda at: system.H(x, float(at[0])), np.array([t]))[0])
+    place = f"z^T r = {claimed:.6g}, difference of H = {exact:.6g}"
+    size = max(1.0, abs(exact), abs(system.H(x, t)))
+    return Finding("z^T r = dH/dt", abs(exact - claimed) / size, DIFFERENCE_TOLERANCE, place)
 
 
 def _scale(a: Array) -> float:
@@ -135,11 +174,41 @@ def difference_gradient(f: Callable[[Array], float], x: Array) -> Array:
     return result
 
 
-def difference_jacobian(f: Callable[[Array], Array], x: Array) -> Array:
+def difference_jacobian(f: Callable[[Array], Array], x: Array, step: float = 1e-3) -> Array:
     """Columns of df/dx by central differences; exact for quadratic f up to round-off."""
     columns = []
     for k in range(x.size):
         e = np.zeros(x.size)
-        e[k] = 1e-3 * max(1.0, abs(x[k]))
+        e[k] = step * max(1.0, abs(x[k]))
         columns.append((f(x + e) - f(x - e)) / (2 * e[k]))
     return np.array(columns).T.reshape(-1, x.size)
+
+
+def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ...]:
+    """g(q) = 0, G = dg/dq by differences, and the rank of G."""
+    g, G = system.g(q), system.G(q)
+    offset = 2 * system.n
+    k = int(np.argmax(np.abs(g))) if g.size else 0
+    value = float(abs(g[k])) if g.size else 0.0
+    size = max(1.0, system.length**2)
+    findings = [Finding("g(q) = 0", value / size, 1e-10, f"worst in {system.block_of(offset + k)}")]
+    if system.m == 0:
+        return tuple(findings)
+    if system.n <= LARGEST_DENSE:
+        error = np.abs(difference_jacobian(system.g, q) - G.toarray())
+        i, j = np.unravel_index(int(np.argmax(error)), error.shape)
+        place = f"worst at row {i} ({system.block_of(offset + int(i))}), column {j} ({system.block_of(int(j))})"
+        findings.append(Finding("G = dg/dq", float(error[i, j]) / max(1.0, system.length), DIFFERENCE_TOLERANCE, place))
+    if system.m <= LARGEST_DENSE:
+        findings.append(_rank(system, G.toarray()))
+    return tuple(findings)
+
+
+def _rank(system: MechanicalSystem, G: Array) -> Finding:
+    """Full row rank of G, rows scaled to length one; names the joint whose rows repeat the others."""
+    rank, rows = dependent_rows(G)
+    missing, where = system.m - rank, ""
+    if missing:
+        names = sorted({system.block_of(2 * system.n + int(r)) for r in rows})
+        where = f"rank {rank} of {system.m} rows; dependent rows involve {', '.join(names)}"
+    return Finding("G has full rank", float(missing), 0.0, where)

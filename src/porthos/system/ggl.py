@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -36,19 +38,33 @@ class GGLForm(PHDAE):
         """Parts of the state; gamma is one block."""
         return {**self.system.blocks, "gamma": slice(self.system.dimension, self.dimension)}
 
+    @property
+    def sources(self) -> Mapping[str, Any]:
+        """The loads of the mechanical system."""
+        return self.system.sources
+
+    def initial_state(self) -> Array:
+        """The initial state of the mechanical system, with gamma = 0."""
+        return np.concatenate([self.system.initial_state(), np.zeros(self.system.m)])
+
     def _parts(self, x: Array) -> tuple[Array, Array]:
         return x[: self.system.n], x[self.system.n : 2 * self.system.n]
 
-    def H(self, x: Array) -> float:
+    def H(self, x: Array, t: float = 0.0) -> float:
         """Kinetic plus potential energy."""
         return self.system.H(self.as_state(x)[: self.system.dimension])
 
-    def E(self, x: Array) -> sparse.csr_array:
+    def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0, 0)."""
-        zero = sparse.csr_array((self.system.m, self.system.m))
-        return sparse.csr_array(sparse.block_diag([self.system.E(x[: self.system.dimension]), zero]))
+        return self._E
 
-    def J(self, x: Array) -> sparse.csr_array:
+    @cached_property
+    def _E(self) -> sparse.csr_array:
+        zero = np.zeros(2 * self.system.m)
+        diagonal = np.concatenate([np.ones(self.system.n), self.system.mass_diagonal, zero])
+        return sparse.csr_array(sparse.diags_array(diagonal))
+
+    def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """The skew matrix of (61)."""
         q, v = self._parts(self.as_state(x))
         G, dG = self.system.G(q), self.system.G_rate(v)
@@ -64,12 +80,20 @@ class GGLForm(PHDAE):
         ]
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
-    def z(self, x: Array) -> Array:
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(q', -p, G q', dG q' - G M^-1 p), q' = v + M^-1 G^T gamma, p = grad V + G^T lambda + dG^T gamma - B~ u."""
+        q, v, lam, gamma = np.split(self.as_state(x), np.cumsum([self.system.n, self.system.n, self.system.m]))
+        G, dG, mass = self.system.G(q), self.system.G_rate(v), self.system.mass_diagonal
+        rate = v + G.T @ gamma / mass
+        p = self.system.gradV(q) + G.T @ lam + dG.T @ gamma - self.system.Bt(q) @ u
+        return np.concatenate([rate, -p, G @ rate, dG @ rate - G @ (p / mass)])
+
+    def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda, gamma)."""
         x = self.as_state(x)
         return np.concatenate([self.system.z(x[: self.system.dimension]), x[self.system.dimension :]])
 
-    def B(self, x: Array) -> sparse.csr_array:
+    def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0; B~; 0; G M^-1 B~]: the output is then B~^T q', the true velocity of the point of action."""
         q, _ = self._parts(self.as_state(x))
         Bt, G = self.system.Bt(q), self.system.G(q)

@@ -17,7 +17,8 @@ from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.rows import evaluate_rows
 from porthos.kernels.tables import RowVectors
 from porthos.notation import Array
-from porthos.system.mechanical import RIGIDITY, Adjustment, MechanicalSystem
+from porthos.system.constraints import RIGIDITY
+from porthos.system.mechanical import Adjustment, MechanicalSystem
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
 REFUSED = 1e-8

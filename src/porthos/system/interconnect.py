@@ -2,12 +2,15 @@
 
 u_A = T_A lambda,  u_B = -T_B lambda,  T_A^T y_A = T_B^T y_B,  hence  u_A . y_A + u_B . y_B = 0  and
 
-[E_A 0 0; 0 E_B 0; 0 0 0] x' = [J_A 0 B_A T_A; 0 J_B -B_B T_B; -(B_A T_A)^T (B_B T_B)^T 0] (z_A, z_B, lambda) + ports.
+[E_A 0 0; 0 E_B 0; 0 0 0] x' = [J_A 0 B_A T_A; 0 J_B -B_B T_B; -(B_A T_A)^T (B_B T_B)^T 0] (z_A, z_B, lambda) + ports;
+
+with r, R, P, S, N of both systems where they have them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +18,7 @@ from scipy import sparse
 from porthos.errors import PorthosError
 from porthos.model import joints as j
 from porthos.notation import Array
+from porthos.system.descriptor import Matrix
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.phdae import PHDAE
 
@@ -58,56 +62,123 @@ class Interconnection(PHDAE):
                 at += width
         return result
 
+    @property
+    def sources(self) -> Mapping[str, Any]:
+        """What the systems feed themselves, by the names that their ports have here."""
+        fed = {**self.a.sources, **self.b.sources}
+        both = set(self._outer_a) & set(self._outer_b)
+        named = {f"{s.name}: {k}": u for s in (self.a, self.b) for k, u in s.sources.items() if k in both}
+        return {name: source for name, source in (fed | named).items() if name in self.ports}
+
     def split(self, x: Array) -> tuple[Array, Array, Array]:
         """(x_A, x_B, lambda) of a state."""
         x = self.as_state(x)
         n, m = self.a.dimension, self.b.dimension
         return x[:n], x[n : n + m], x[n + m :]
 
-    def internal_ports(self, xa: Array, xb: Array) -> tuple[Array, Array]:
+    def internal_ports(self, xa: Array, xb: Array, t: float = 0.0) -> tuple[Array, Array]:
         """The port matrices B_A T_A and B_B T_B of the connection."""
         Ta, Tb = self.transformer(xa, xb)
-        return self.a.B(xa)[:, self._inner_a] @ Ta, self.b.B(xb)[:, self._inner_b] @ Tb
+        return self.a.B(xa, t)[:, self._inner_a] @ Ta, self.b.B(xb, t)[:, self._inner_b] @ Tb
 
-    def H(self, x: Array) -> float:
+    def H(self, x: Array, t: float = 0.0) -> float:
         """H_A + H_B."""
         xa, xb, _ = self.split(x)
-        return self.a.H(xa) + self.b.H(xb)
+        return self.a.H(xa, t) + self.b.H(xb, t)
 
-    def E(self, x: Array) -> sparse.csr_array:
+    def E(self, x: Array, t: float = 0.0) -> Matrix:
         """diag(E_A, E_B, 0)."""
         xa, xb, _ = self.split(x)
-        return self._diagonal(self.a.E(xa), self.b.E(xb))
+        parts = [sparse.csr_array(self.a.E(xa, t)), sparse.csr_array(self.b.E(xb, t))]
+        return sparse.csr_array(sparse.block_diag([*parts, sparse.csr_array((self.rows, self.rows))]))
 
-    def R(self, x: Array) -> sparse.csr_array:
-        """diag(R_A, R_B, 0)."""
-        xa, xb, _ = self.split(x)
-        return self._diagonal(self.a.R(xa), self.b.R(xb))
-
-    def J(self, x: Array) -> sparse.csr_array:
-        """The coupled structure matrix of (44a), skew."""
-        xa, xb, _ = self.split(x)
-        Ba, Bb = (sparse.csr_array(B) for B in self.internal_ports(xa, xb))
-        blocks = [[self.a.J(xa), None, Ba], [None, self.b.J(xb), -Bb], [-Ba.T, Bb.T, None]]
-        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
-
-    def z(self, x: Array) -> Array:
+    def z(self, x: Array, t: float = 0.0) -> Array:
         """(z_A, z_B, lambda)."""
         xa, xb, lam = self.split(x)
-        return np.concatenate([self.a.z(xa), self.b.z(xb), lam])
+        return np.concatenate([self.a.z(xa, t), self.b.z(xb, t), lam])
 
-    def B(self, x: Array) -> sparse.csr_array:
-        """Columns of the ports that stay open."""
+    def r(self, x: Array, t: float = 0.0) -> Array:
+        """(r_A, r_B, 0)."""
         xa, xb, _ = self.split(x)
-        columns_a = [k for s in self._outer_a.values() for k in range(s.start, s.stop)]
-        columns_b = [k for s in self._outer_b.values() for k in range(s.start, s.stop)]
-        full = np.zeros((self.dimension, len(columns_a) + len(columns_b)))
-        full[: self.a.dimension, : len(columns_a)] = self.a.B(xa).toarray()[:, columns_a]
-        full[self.a.dimension : self.dimension - self.rows, len(columns_a) :] = self.b.B(xb).toarray()[:, columns_b]
-        return sparse.csr_array(full)
+        return np.concatenate([self.a.r(xa, t), self.b.r(xb, t), np.zeros(self.rows)])
 
-    def _diagonal(self, A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
-        return sparse.csr_array(sparse.block_diag([A, B, sparse.csr_array((self.rows, self.rows))]))
+    def Gamma(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """K_A^T Gamma_A K_A + K_B^T Gamma_B K_B, where K_A (z_A, z_B, lambda, u) = (z_A, u_A); skew as they are."""
+        xa, xb, _ = self.split(x)
+        return self._joined(xa, xb, self.a.Gamma(xa, t), self.b.Gamma(xb, t))
+
+    def W(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """K_A^T W_A K_A + K_B^T W_B K_B, >= 0 as they are."""
+        xa, xb, _ = self.split(x)
+        return self._joined(xa, xb, self.a.W(xa, t), self.b.W(xb, t))
+
+    def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """The coupled structure matrix of (44a), skew."""
+        return self.Gamma(x, t)[: self.dimension, : self.dimension]
+
+    def R(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """diag(R_A, R_B, 0), and what the connection takes from feed-through."""
+        return self.W(x, t)[: self.dimension, : self.dimension]
+
+    def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """Columns of the ports that stay open."""
+        return self.Gamma(x, t)[: self.dimension, self.dimension :]
+
+    def P(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """Dissipative columns of the ports that stay open."""
+        return self.W(x, t)[: self.dimension, self.dimension :]
+
+    def N(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """Conservative feed-through of the ports that stay open."""
+        return self.Gamma(x, t)[self.dimension :, self.dimension :]
+
+    def S(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """Dissipative feed-through of the ports that stay open."""
+        return self.W(x, t)[self.dimension :, self.dimension :]
+
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(f_A, f_B, T_B^T y_B - T_A^T y_A) with the inputs of both: what the matrices give, without making them."""
+        xa, xb, lam = self.split(x)
+        Ta, Tb = self.transformer(xa, xb)
+        open_a = sum(s.stop - s.start for s in self._outer_a.values())
+        ua = _inputs(self.a, self._inner_a, self._outer_a, Ta @ lam, u[:open_a])
+        ub = _inputs(self.b, self._inner_b, self._outer_b, -Tb @ lam, u[open_a:])
+        gap = Tb.T @ self.b.y(xb, ub, t)[self._inner_b] - Ta.T @ self.a.y(xa, ua, t)[self._inner_a]
+        return np.concatenate([self.a.flow(xa, ua, t), self.b.flow(xb, ub, t), gap])
+
+    def _joined(self, xa: Array, xb: Array, A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
+        """K_A^T A K_A + K_B^T B K_B."""
+        Ta, Tb = self.transformer(xa, xb)
+        n, m, outer = self.a.dimension, self.b.dimension, self.dimension
+        Ka = self._routing(self.a, self._inner_a, self._outer_a, Ta, 0, outer)
+        open_a = sum(s.stop - s.start for s in self._outer_a.values())
+        Kb = self._routing(self.b, self._inner_b, self._outer_b, -Tb, n, outer + open_a)
+        assert Ka.shape[1] == Kb.shape[1] == n + m + self.rows + self.width
+        return sparse.csr_array(Ka.T @ A @ Ka + Kb.T @ B @ Kb)
+
+    def _routing(
+        self, system: PHDAE, inner: slice, outer: Mapping[str, slice], T: Array, state: int, first: int
+    ) -> sparse.csr_array:
+        """K with K (z_A, z_B, lambda, u) = (z, u) of one system, whose states and open inputs begin where told."""
+        n, lam = system.dimension, self.a.dimension + self.b.dimension
+        K = sparse.lil_array((n + system.width, self.dimension + self.width))
+        K[np.arange(n), state + np.arange(n)] = 1.0
+        K[n + inner.start : n + inner.stop, lam : lam + self.rows] = T
+        for place in outer.values():
+            columns = np.arange(place.start, place.stop)
+            K[n + columns, first + np.arange(columns.size)] = 1.0
+            first += columns.size
+        return K.tocsr()
+
+
+def _inputs(system: PHDAE, inner: slice, outer: Mapping[str, slice], inside: Array, outside: Array) -> Array:
+    """The inputs of a system whose inner port gets `inside` and whose open ports get `outside`, in their order."""
+    u, at = np.zeros(system.width), 0
+    u[inner] = inside
+    for place in outer.values():
+        u[place] = outside[at : at + place.stop - place.start]
+        at += place.stop - place.start
+    return u
 
 
 def interconnect(

@@ -18,19 +18,13 @@ from scipy import sparse
 
 from porthos.errors import PorthosError, nearest
 from porthos.kernels.tables import Layout, Mechanism
-from porthos.notation import Array, IntArray, skew
-from porthos.system.check import (
-    DIFFERENCE_TOLERANCE,
-    Finding,
-    Report,
-    check_structure,
-    difference_jacobian,
-)  # fmt: skip
+from porthos.notation import Array, IntArray
+from porthos.system.check import Report, mechanical_findings
+from porthos.system.constraints import RIGIDITY, ConstraintRows
+from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
-from porthos.system.ranks import LARGEST_DENSE, dependent_rows
-
-RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
+from porthos.system.wrench import torque_rows
 
 
 @dataclass(frozen=True)
@@ -62,6 +56,8 @@ class Adjustment:
 
 class MechanicalSystem(PHDAE):
     """An assembled mechanism. Made by `Model.assemble()`; immutable."""
+
+    tangent_cost = ANALYTIC
 
     def __init__(
         self,
@@ -154,6 +150,11 @@ class MechanicalSystem(PHDAE):
             result[terminal.name] = slice(at, at + terminal.basis.shape[1])
             at += terminal.basis.shape[1]
         return result
+
+    @cached_property
+    def sources(self) -> Mapping[str, Any]:
+        """The loads with their u(t)."""
+        return {terminal.name: terminal.source for terminal in self.terminals if terminal.source is not None}
 
     def body_index(self, name: str) -> int:
         """The number of a body."""
@@ -262,25 +263,15 @@ class MechanicalSystem(PHDAE):
         return u, w
 
     def _jacobian(self, full: Array, vectors: tuple[Array, Array]) -> sparse.csr_array:
-        u, w = vectors
-        rows, columns, values = [], [], []
-        for k, b in enumerate(self.rigid):
-            for e, (i, j) in enumerate(RIGIDITY):
-                for director, other in {(i, j), (j, i)}:
-                    rows.append(np.full(3, 6 * k + e))
-                    columns.append(12 * b + 3 * (director + 1) + np.arange(3))
-                    values.append(full[b, other + 1])
-        entry = self.mech.cu[..., None] * w[:, None, None, :] + self.mech.cw[..., None] * u[:, None, None, :]
-        used = (self.mech.cu != 0.0) | (self.mech.cw != 0.0)
-        used &= (self.mech.row_body < len(self.body_names))[..., None]
-        row, side, at = np.nonzero(used)
-        for k in range(3):
-            rows.append(6 * self.rigid.size + row)
-            columns.append(12 * self.mech.row_body[row, side] + 3 * at + k)
-            values.append(entry[row, side, at, k])
-        shape = (self.m, self.still.size)
-        coo = sparse.coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
-        return sparse.csr_array(coo.tocsc()[:, self.slots])
+        return self._rows.jacobian(full, *vectors)
+
+    def G_stiffness(self, lam: Array) -> sparse.csr_array:
+        """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""
+        return self._rows.stiffness(lam)
+
+    @cached_property
+    def _rows(self) -> ConstraintRows:
+        return ConstraintRows(self.mech, self.rigid, self.slots)
 
     def Bt(self, q: Array) -> sparse.csr_array:
         """The input matrix B~ (n, p): exact torque map, or (32) as printed where the load asks for it."""
@@ -291,24 +282,27 @@ class MechanicalSystem(PHDAE):
             block = np.zeros((12, 6))
             block[:3, :3] = np.eye(3)
             if self.mech.rigid[b]:
-                block[3:] = _torque_rows(full[b, 1:], self.mech.load_point[k], bool(self.mech.load_printed[k]))
+                block[3:] = torque_rows(full[b, 1:], self.mech.load_point[k], bool(self.mech.load_printed[k]))
             blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
         return sparse.csr_array(blocks[self.slots])
 
     # --- the pH-DAE form (24)
 
-    def H(self, x: Array) -> float:
+    def H(self, x: Array, t: float = 0.0) -> float:
         """Kinetic plus potential energy."""
         q, v, _ = self.split(x)
         return float(0.5 * (self.mass_diagonal * v) @ v + self.V(q))
 
-    def E(self, x: Array) -> sparse.csr_array:
+    def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0)."""
-        del x
+        return self._E
+
+    @cached_property
+    def _E(self) -> sparse.csr_array:
         diagonal = np.concatenate([np.ones(self.n), self.mass_diagonal, np.zeros(self.m)])
         return sparse.csr_array(sparse.diags_array(diagonal))
 
-    def J(self, x: Array) -> sparse.csr_array:
+    def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0 I 0; -I 0 -G^T; 0 G 0]."""
         q, _, _ = self.split(x)
         identity, G = sparse.eye_array(self.n), self.G(q)
@@ -318,17 +312,37 @@ class MechanicalSystem(PHDAE):
             else sparse.block_array([[None, identity], [-identity, None]], format="csr")
         )
 
-    def z(self, x: Array) -> Array:
+    def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda)."""
         q, v, lam = self.split(x)
         return np.concatenate([self.gradV(q), v, lam])
 
-    def B(self, x: Array) -> sparse.csr_array:
+    def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0; B~; 0]."""
         q, _, _ = self.split(x)
         Bt = self.Bt(q)
         p = Bt.shape[1]
         return sparse.csr_array(sparse.vstack([sparse.csr_array((self.n, p)), Bt, sparse.csr_array((self.m, p))]))
+
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(v, -grad V - G^T lambda + B~ u, G v)."""
+        q, v, lam = self.split(x)
+        G = self.G(q)
+        return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
+
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """B~^T v."""
+        q, v, _ = self.split(x)
+        return self.Bt(q).T @ v
+
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
+        """-df/dx; the derivative of B~ u is left out, which is a term of order h^2 in the matrix of a step."""
+        q, v, lam = self.split(x)
+        one, G = sparse.eye_array(self.n), self.G(q)
+        rows = [[None, -one, None], [self.G_stiffness(lam), None, G.T], [-self.G_rate(v), -G, None]]
+        if self.m == 0:
+            rows = [[None, -one], [sparse.csr_array((self.n, self.n)), None]]
+        return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
     @cached_property
     def ggl(self) -> PHDAE:
@@ -337,52 +351,17 @@ class MechanicalSystem(PHDAE):
 
         return GGLForm(self)
 
-    def check(self, x: Array | None = None) -> Report:
-        """Test every structural property at x (default: the initial state): skew J, gradients, G, rank of G."""
-        state = self.initial_state() if x is None else self.as_state(x)
-        q, _, _ = self.split(state)
-        report = check_structure(self, state)
-        return Report(self.name, (*report.findings, *mechanical_findings(self, q)))
+    def formulation(self, name: str) -> Descriptor:
+        """The same system for Runge-Kutta methods: g = 0, (24) itself, both levels of constraints, or (61)."""
+        from porthos.system.formulations import formulation_of  # it needs this module
 
+        return formulation_of(self, name)
 
-def _torque_rows(d: Array, point: Array, printed: bool) -> Array:
-    """Rows (9, 6) of B~ for the directors d (3, 3): forces on d_1, d_2, d_3 from (F, tau) at `point`."""
-    rows = np.zeros((9, 6))
-    arm = skew(point @ d)
-    reciprocal = np.linalg.inv(d).T
-    for i in range(3):
-        if printed:
-            rows[3 * i : 3 * i + 3] = -0.5 * skew(d[i]) @ np.hstack([arm, np.eye(3)])
-        else:
-            rows[3 * i : 3 * i + 3] = np.hstack([point[i] * np.eye(3), -0.5 * skew(reciprocal[i])])
-    return rows
+    def structure(self, x: Array, t: float = 0.0) -> Report:
+        """The conditions of a pH-DAE at x, and g(q) = 0, G = dg/dq and the rank of G."""
+        report = super().structure(x, t)
+        return Report(self.name, (*report.findings, *mechanical_findings(self, self.split(x)[0])))
 
-
-def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ...]:
-    """g(q) = 0, G = dg/dq by differences, and the rank of G."""
-    g, G = system.g(q), system.G(q)
-    offset = 2 * system.n
-    k = int(np.argmax(np.abs(g))) if g.size else 0
-    value = float(abs(g[k])) if g.size else 0.0
-    size = max(1.0, system.length**2)
-    findings = [Finding("g(q) = 0", value / size, 1e-10, f"worst in {system.block_of(offset + k)}")]
-    if system.m == 0:
-        return tuple(findings)
-    if system.n <= LARGEST_DENSE:
-        error = np.abs(difference_jacobian(system.g, q) - G.toarray())
-        i, j = np.unravel_index(int(np.argmax(error)), error.shape)
-        place = f"worst at row {i} ({system.block_of(offset + int(i))}), column {j} ({system.block_of(int(j))})"
-        findings.append(Finding("G = dg/dq", float(error[i, j]) / max(1.0, system.length), DIFFERENCE_TOLERANCE, place))
-    if system.m <= LARGEST_DENSE:
-        findings.append(_rank(system, G.toarray()))
-    return tuple(findings)
-
-
-def _rank(system: MechanicalSystem, G: Array) -> Finding:
-    """Full row rank of G, rows scaled to length one; names the joint whose rows repeat the others."""
-    rank, rows = dependent_rows(G)
-    missing, where = system.m - rank, ""
-    if missing:
-        names = sorted({system.block_of(2 * system.n + int(r)) for r in rows})
-        where = f"rank {rank} of {system.m} rows; dependent rows involve {', '.join(names)}"
-    return Finding("G has full rank", float(missing), 0.0, where)
+    def check(self, x: Array | None = None, t: float | None = None, samples: int = 1, seed: int = 0) -> Report:
+        """Test every structural property at x; without x at the initial state, which is one that the joints allow."""
+        return super().check(self.initial_state() if x is None else x, t, samples, seed)

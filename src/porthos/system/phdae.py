@@ -1,90 +1,146 @@
-"""The waist of Porthos: a port-Hamiltonian descriptor system, evaluated at a state x.
+"""The waist of Porthos: a port-Hamiltonian descriptor system, evaluated at a state x and a time t.
 
-E x' = (J(x) - R(x)) z(x) + B(x) u,   y = B(x)^T z(x),   E^T z = grad H,
-J = -J^T,  R = R^T >= 0,  hence  dH/dt = -z^T R z + y^T u <= y^T u.
+E x' + r = (J - R) z + (B - P) u,   y = (B + P)^T z + (S - N) u,   E^T z = grad H,   z^T r = dH/dt,
+Gamma = [J B; -B^T N] = -Gamma^T,   W = [R P; P^T S] = W^T >= 0                     (000, Definition 4.1)
+hence   dH/dt = y^T u - (z, u)^T W (z, u) <= y^T u                                  (000, Theorem 4.2).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
 
-from porthos.errors import PorthosError, nearest
 from porthos.notation import Array
-from porthos.system.check import Report, check_structure
+from porthos.system.check import Report, check_structure, worst_of
+from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.dirac import Bond, DiracStructure
+
+SPAN = 1.0  # spread of random states and times in `check`
 
 
-class PHDAE(ABC):
-    """A pH-DAE. Subclasses give the functions; matrices are sparse (CSR), vectors are dense."""
+class PHDAE(Descriptor):
+    """A pH-DAE. Subclasses give the functions; R, P, S, N and r are zero unless they say otherwise.
 
-    name: str
-
-    @property
-    @abstractmethod
-    def dimension(self) -> int:
-        """Number of states."""
-
-    @property
-    @abstractmethod
-    def ports(self) -> Mapping[str, slice]:
-        """Name of each port and its columns of B."""
-
-    @property
-    @abstractmethod
-    def blocks(self) -> Mapping[str, slice]:
-        """Name of each part of the state and its place, for messages."""
+    Vectors are dense, matrices dense or sparse. `GeneralPHDAE` and `LinearPHDAE` make one from functions or matrices.
+    """
 
     @abstractmethod
-    def H(self, x: Array) -> float:
-        """The Hamiltonian."""
-
-    @abstractmethod
-    def E(self, x: Array) -> sparse.csr_array:
-        """The descriptor matrix."""
-
-    @abstractmethod
-    def J(self, x: Array) -> sparse.csr_array:
+    def J(self, x: Array, t: float = 0.0) -> Matrix:
         """The structure matrix, skew."""
 
     @abstractmethod
-    def z(self, x: Array) -> Array:
+    def z(self, x: Array, t: float = 0.0) -> Array:
         """The costate, E^T z = grad H."""
 
     @abstractmethod
-    def B(self, x: Array) -> sparse.csr_array:
+    def B(self, x: Array, t: float = 0.0) -> Matrix:
         """The port matrix."""
 
-    def R(self, x: Array) -> sparse.csr_array:
-        """The dissipation matrix, symmetric and >= 0; zero unless a subclass says otherwise."""
+    def R(self, x: Array, t: float = 0.0) -> Matrix:
+        """The dissipation matrix, symmetric and >= 0."""
         return sparse.csr_array((self.dimension, self.dimension))
 
-    def y(self, x: Array) -> Array:
-        """The outputs, y = B^T z."""
-        return self.B(x).T @ self.z(x)
+    def r(self, x: Array, t: float = 0.0) -> Array:
+        """The time flow, z^T r = dH/dt; zero for systems that do not depend on time."""
+        return np.zeros(self.dimension)
 
-    def port(self, name: str) -> slice:
-        """The columns of B that belong to a port."""
-        if name not in self.ports:
-            raise PorthosError(f"system '{self.name}' has no port '{name}'. {nearest(name, self.ports)}")
-        return self.ports[name]
+    def P(self, x: Array, t: float = 0.0) -> Matrix:
+        """The dissipative part of the port matrix."""
+        return sparse.csr_array((self.dimension, self.width))
 
-    def block_of(self, index: int) -> str:
-        """The name of the part of the state to which an index belongs."""
-        return next((name for name, place in self.blocks.items() if place.start <= index < place.stop), "?")
+    def S(self, x: Array, t: float = 0.0) -> Matrix:
+        """The dissipative feed-through, symmetric."""
+        return sparse.csr_array((self.width, self.width))
 
-    def check(self, x: Array) -> Report:
-        """Test every structural property at x; the report names the one that fails, and where."""
-        return check_structure(self, self.as_state(x))
+    def N(self, x: Array, t: float = 0.0) -> Matrix:
+        """The conservative feed-through, skew."""
+        return sparse.csr_array((self.width, self.width))
 
-    def as_state(self, x: Array) -> Array:
-        """x as a vector of the right length, or an error that says what was expected."""
-        state = np.asarray(x, dtype=np.float64)
-        if state.shape != (self.dimension,):
-            raise PorthosError(
-                f"system '{self.name}': a state has {self.dimension} numbers ({', '.join(self.blocks)}), "
-                f"found shape {state.shape}."
-            )
-        return state
+    def Gamma(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """The extended structure matrix [J B; -B^T N], skew."""
+        B = sparse.csr_array(self.B(x, t))
+        return _blocks(self.J(x, t), B, -B.T, self.N(x, t))
+
+    def W(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """The extended dissipation matrix [R P; P^T S], symmetric and >= 0."""
+        P = sparse.csr_array(self.P(x, t))
+        return _blocks(self.R(x, t), P, P.T, self.S(x, t))
+
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(J - R) z + (B - P) u - r."""
+        inner = (self.J(x, t) - self.R(x, t)) @ self.z(x, t)
+        return inner + (self.B(x, t) - self.P(x, t)) @ u - self.r(x, t)
+
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """The outputs, y = (B + P)^T z + (S - N) u; u counts as zero if it is not given."""
+        y = (self.B(x, t) + self.P(x, t)).T @ self.z(x, t)
+        return y if u is None else y + (self.S(x, t) - self.N(x, t)) @ u
+
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """The power (z, u)^T W (z, u) that is lost."""
+        z = self.z(x, t)
+        return float(z @ (self.R(x, t) @ z + 2 * (self.P(x, t) @ u)) + u @ (self.S(x, t) @ u))
+
+    def dirac(self, x: Array, t: float = 0.0) -> DiracStructure:
+        """The Dirac structure at x, eq. (4.7) of 000."""
+        return DiracStructure(self.Gamma(x, t).toarray(), self.dimension)
+
+    def bond(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Bond:
+        """Flows and efforts of storage, ports and dissipation for a rate x' and an input (000, Theorem 4.7).
+
+        They lie in the Dirac structure exactly if x' solves the system.
+        """
+        z = self.z(x, t)
+        both = np.concatenate([z, u])
+        return Bond(
+            storage=(-(self.E(x, t) @ rate + self.r(x, t)), z),
+            ports=(self.y(x, u, t), np.asarray(u, dtype=np.float64)),
+            dissipation=(both, -(self.W(x, t) @ both)),
+        )
+
+    def autonomous(self) -> PHDAE:
+        """The same system with time as a state, fed by a port 'time' with 1 (000, 4.2.3)."""
+        from porthos.system.transform import AutonomousForm  # it needs this module
+
+        return AutonomousForm(self)
+
+    def transformed(
+        self,
+        phi: Array | Callable[[Array, float], Array],
+        slope: Callable[[Array, float], Array] | None = None,
+        drift: Callable[[Array, float], Array] | None = None,
+        U: Array | Callable[[Array, float], Array] | None = None,
+    ) -> PHDAE:
+        """The same system in variables w, x = phi(w, t), with its equations multiplied by U(w, t)^T (000, 4.2.2).
+
+        `phi` and `U` are regular matrices or functions of w and t; `slope` = d phi/dw and `drift` = d phi/dt come from
+        differences if they are not given. Ports, power and energy stay what they are.
+        """
+        from porthos.system.transform import TransformedPHDAE  # it needs this module
+
+        return TransformedPHDAE(self, phi, slope, drift, U)
+
+    def check(self, x: Array | None = None, t: float | None = None, samples: int = 5, seed: int = 0) -> Report:
+        """Test every condition of Definition 4.1; the report names the one that fails, and where.
+
+        At the state x and time t (default 0); without x at random states and times, of which the worst is reported.
+        """
+        if x is not None:
+            return self.structure(self.as_state(x), t or 0.0)
+        rng = np.random.default_rng(seed)
+        states = [(SPAN * rng.normal(size=self.dimension), SPAN * rng.normal()) for _ in range(samples)]
+        return worst_of([self.structure(at, time if t is None else t) for at, time in states])
+
+    def structure(self, x: Array, t: float = 0.0) -> Report:
+        """The conditions of Definition 4.1 at one state and time."""
+        return check_structure(self, x, t)
+
+
+def _blocks(A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> sparse.csr_array:
+    if B.shape[1] == 0:
+        return sparse.csr_array(A)
+    rows = [[sparse.csr_array(A), B], [C, sparse.csr_array(D)]]
+    return sparse.csr_array(sparse.block_array(rows, format="csr"))

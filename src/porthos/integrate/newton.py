@@ -1,0 +1,101 @@
+"""Newton's method to the round-off floor, with a matrix that is kept as long as it serves: W <- W - A^-1 F(W)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from porthos.notation import Array
+from porthos.system.descriptor import Matrix, dense
+
+Solver = Callable[[Array], Array]
+
+LARGEST_DENSE = 400  # unknowns up to which the matrix is dense
+SINGULAR = 1e-14  # reciprocal condition, after scaling, below which rows count as repeating others
+FLOOR = 1e-18  # relative update that no iteration can improve
+STEADY = 1e-12  # updates below that do not shrink have met round-off
+NOISE = 1e-7  # so have those below, if the matrix was made near the solution
+NEAR = 1e-3  # an update of this size leads near the solution
+SLOW = 0.3  # ratio of updates above which they do not shrink
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Where Newton's method ended: the unknowns, the solver to go on with, and how it went."""
+
+    value: Array
+    solver: Solver
+    iterations: int
+    converged: bool
+
+
+def newton(
+    residual: Callable[[Array], Array],
+    matrix: Callable[[Array], Matrix],
+    guess: Array,
+    size_of: Callable[[Array, Array], float],
+    solver: Solver | None,
+    tolerance: float,
+    iterations: int,
+    patience: int,
+) -> Iterate:
+    """Solve residual(W) = 0 from a guess. `size_of(W, update)` measures an update relative to the unknowns.
+
+    The solver of an earlier problem is used unless more iterations than `patience` are to be expected with it; then a
+    matrix is made at the iterate, or at the guess if the old one led away from it.
+    """
+    W, last, sharp, kept = guess, np.nan, False, solver is not None  # nan: no update with this solver yet
+    solver = factorised(matrix(W)) if solver is None else solver
+    limit = max(tolerance, FLOOR)
+    for k in range(1, iterations + 1):
+        update = solver(residual(W))
+        W = W - update
+        size = size_of(W, update)
+        ratio = size / last
+        if size <= limit or (ratio < 1.0 and size * ratio / (1 - ratio) <= limit):
+            return Iterate(W, solver, k, True)
+        if ratio > SLOW and (size < STEADY or (size < NOISE and sharp)):
+            return Iterate(W, solver, k, True)
+        if ratio > SLOW or not np.isfinite(size) or (kept and np.log(limit / size) < patience * np.log(ratio)):
+            if kept and not ratio < 1.0:
+                W = guess
+            elif not np.isfinite(size):
+                return Iterate(W, solver, k, False)
+            solver, sharp, kept, last = factorised(matrix(W)), size < NEAR, False, np.nan
+            continue
+        last = size
+    return Iterate(W, solver, iterations, False)
+
+
+def factorised(matrix: Matrix) -> Solver:
+    """A function that solves with the matrix, after scaling its rows and columns to largest entries of one.
+
+    Rows that repeat others (redundant joints) are met by the solution of least norm.
+    """
+    large = matrix.shape[0] > LARGEST_DENSE
+    A = sparse.csc_array(matrix) if large else dense(matrix)
+    if not np.all(np.isfinite(A.data if large else A)):
+        return lambda b: np.full(b.shape, np.nan)
+    row = _reciprocal(abs(A).max(axis=1))
+    A = sparse.diags_array(row) @ A if large else row[:, None] * A
+    column = _reciprocal(abs(A).max(axis=0))
+    if large:
+        lu = splu(sparse.csc_array(A @ sparse.diags_array(column)))
+        return lambda b: column * lu.solve(row * b)
+    A = A * column
+    factors, pivots, info = lapack.dgetrf(A)
+    reciprocal_condition = lapack.dgecon(factors, np.abs(A).sum(axis=0).max())[0] if info == 0 else 0.0
+    if reciprocal_condition < SINGULAR:
+        inverse = np.linalg.pinv(A, rcond=1e-13)
+        return lambda b: column * (inverse @ (row * b))
+    return lambda b: column * lapack.dgetrs(factors, pivots, row * b)[0]
+
+
+def _reciprocal(largest: Matrix) -> Array:
+    values = np.asarray(dense(largest), dtype=np.float64).ravel()
+    return 1.0 / np.where(values > 0.0, values, 1.0)

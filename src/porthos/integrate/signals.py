@@ -1,0 +1,66 @@
+"""Inputs of any descriptor system at the stages of steps: constants, tables, functions u(t), controllers u(t, y)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from porthos.errors import InputError
+from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of
+from porthos.notation import Array
+from porthos.system.descriptor import Descriptor
+from porthos.system.mechanical import Terminal
+
+
+class Signals:
+    """All inputs of a system as one vector.
+
+    A table gives one row for each step. A controller is asked once before each step, with the outputs there, and its
+    answer holds during the step: it may have a memory.
+    """
+
+    def __init__(self, system: Descriptor, given: Mapping[str, Any] | None, steps: int) -> None:
+        self.system = system
+        terminals = [
+            Terminal(name, -1, np.eye(place.stop - place.start), system.sources.get(name))
+            for name, place in system.ports.items()
+        ]
+        given = known_ports(system.name, terminals, given)
+        self._constant = np.zeros(system.width)
+        self._parts = []
+        for terminal, place in zip(terminals, system.ports.values(), strict=True):
+            kind, source = signal_of(terminal, given.get(terminal.name), steps)
+            if kind == "constant":
+                self._constant[place] = source
+            else:
+                self._parts.append((kind, terminal, place, source))
+        self.feedback = any(kind == CONTROLLER for kind, *_ in self._parts)
+
+    def held(self, step: int, h: float, x: Array) -> Array:
+        """What holds during a step that begins at x: constants, rows of tables and answers of controllers."""
+        u = self._constant.copy()
+        y = self.system.y(x, None, step * h) if self.feedback else u
+        for kind, terminal, place, source in self._parts:
+            if kind == "table":
+                u[place] = source[min(step, len(source) - 1)]
+            elif kind == CONTROLLER:
+                seen = y[place].copy() if place.stop - place.start > 1 else float(y[place.start])
+                evaluate(terminal, u[place], source, (step + 0.5) * h, seen)
+        return u
+
+    def at(self, t: float, held: Array) -> Array:
+        """The inputs at time t of a step in which `held` holds."""
+        u = held.copy()
+        for kind, terminal, place, source in self._parts:
+            if kind == "time":
+                evaluate(terminal, u[place], source, t)
+        return u
+
+    def at_node(self, t: float, held: Array) -> Array:
+        """The same, but NaN where a user's function fails: a node is no stage, and no step needs its value."""
+        try:
+            return self.at(t, held)
+        except InputError:
+            return np.full(self.system.width, np.nan)

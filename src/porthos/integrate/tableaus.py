@@ -1,0 +1,138 @@
+"""Runge-Kutta tableaus of any number of stages, computed from what defines them, and tested by it.
+
+B(p): sum_i b_i c_i^(k-1) = 1/k,  C(p): sum_j a_ij c_j^(k-1) = c_i^k/k,
+D(p): sum_i b_i c_i^(k-1) a_ij = b_j (1 - c_j^k)/k,  each for k = 1 .. p        (simplifying assumptions of Butcher).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.polynomial import legendre
+from scipy.special import roots_jacobi
+
+from porthos.errors import PorthosError
+from porthos.notation import Array
+
+ROUND_OFF = 1e-12  # defect of an assumption that counts as zero
+
+
+@dataclass(frozen=True, eq=False)
+class Tableau:
+    """Coefficients A (s, s), b (s,), c (s,), and the assumptions B(p), C(q), D(r) that they claim to meet."""
+
+    name: str
+    A: Array
+    b: Array
+    c: Array
+    claims: tuple[int, int, int]
+
+    def __post_init__(self) -> None:
+        for letter, defect, claimed in zip("BCD", (self.B, self.C, self.D), self.claims, strict=True):
+            if not defect(claimed) <= ROUND_OFF:
+                raise PorthosError(
+                    f"tableau {self.name}: {letter}({claimed}) should hold but is off by {defect(claimed):.1e}."
+                )
+
+    @property
+    def stages(self) -> int:
+        """Number of stages s."""
+        return self.b.size
+
+    def B(self, p: int) -> float:
+        """The largest defect of B(p): quadrature with (b, c) is exact for polynomials of degree p - 1."""
+        return max((float(abs(self.b @ self.c ** (k - 1) - 1 / k)) for k in range(1, p + 1)), default=0.0)
+
+    def C(self, p: int) -> float:
+        """The largest defect of C(p): stages are exact for solutions of degree p."""
+        gaps = [np.abs(self.A @ self.c ** (k - 1) - self.c**k / k).max() for k in range(1, p + 1)]
+        return float(max(gaps, default=0.0))
+
+    def D(self, p: int) -> float:
+        """The largest defect of D(p), with which C carries the order of B over to the method."""
+        b, c = self.b, self.c
+        gaps = [np.abs((b * c ** (k - 1)) @ self.A - b * (1 - c**k) / k).max() for k in range(1, p + 1)]
+        return float(max(gaps, default=0.0))
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the method is its own adjoint: a_(s+1-i)(s+1-j) + a_ij = b_j."""
+        return bool(np.abs(self.A[::-1, ::-1] + self.A - self.b).max() <= ROUND_OFF)
+
+    @cached_property
+    def stiffly_accurate(self) -> bool:
+        """Whether the last stage is the result: a_sj = b_j, c_s = 1."""
+        return bool(np.abs(self.A[-1] - self.b).max() <= ROUND_OFF)
+
+    @cached_property
+    def algebraic_stability(self) -> Array:
+        """m_ij = b_i a_ij + b_j a_ji - b_i b_j: zero if quadratic invariants are kept, >= 0 if they can only fall."""
+        BA = self.b[:, None] * self.A
+        return BA + BA.T - np.outer(self.b, self.b)
+
+    @cached_property
+    def conserving(self) -> bool:
+        """Whether quadratic invariants are kept exactly."""
+        return bool(np.abs(self.algebraic_stability).max() <= ROUND_OFF)
+
+    def weights(self, theta: float) -> Array:
+        """b(theta) of the dense output x0 + h sum_j b_j(theta) x_j': Lagrange polynomials integrated up to theta."""
+        return _integrals(np.array([theta]), self.c)[0]
+
+
+@cache
+def gauss(stages: int) -> Tableau:
+    """Collocation at the roots of the Legendre polynomial: order 2s."""
+    _counted("Gauss", stages, 1)
+    c = (1 + legendre.leggauss(stages)[0]) / 2
+    return _collocation(f"Gauss({stages})", c, (2 * stages, stages, stages))
+
+
+@cache
+def radau_iia(stages: int) -> Tableau:
+    """Collocation at 1 and the roots of the Jacobi polynomial P^(1,0): order 2s - 1."""
+    _counted("RadauIIA", stages, 1)
+    inner = roots_jacobi(stages - 1, 1.0, 0.0)[0] if stages > 1 else np.zeros(0)
+    c = np.append((1 + inner) / 2, 1.0)
+    return _collocation(f"RadauIIA({stages})", c, (2 * stages - 1, stages, stages - 1))
+
+
+@cache
+def lobatto_iiic(stages: int) -> Tableau:
+    """Lobatto quadrature (nodes 0, 1 and the roots of P^(1,1)) with C(s - 1) and a_i1 = b_1: order 2s - 2.
+
+    Not a collocation method: its first stage is not the state at the start.
+    """
+    _counted("LobattoIIIC", stages, 2)
+    inner = roots_jacobi(stages - 2, 1.0, 1.0)[0] if stages > 2 else np.zeros(0)
+    c = np.concatenate([[0.0], (1 + inner) / 2, [1.0]])
+    b = _integrals(np.array([1.0]), c)[0]
+    # rows a_i: s - 1 conditions of C(s - 1), in Legendre polynomials, and a_i1 = b_1
+    values = legendre.legvander(2 * c - 1, stages - 2).T
+    right = _legendre_integrals(c, stages - 1).T - np.outer(values[:, 0], np.full(stages, b[0]))
+    A = np.column_stack([np.full(stages, b[0]), np.linalg.solve(values[:, 1:], right).T])
+    return Tableau(f"LobattoIIIC({stages})", A, b, c, (2 * stages - 2, stages - 1, stages - 1))
+
+
+def _counted(name: str, stages: int, least: int) -> None:
+    if not (isinstance(stages, int) and stages >= least):
+        raise PorthosError(f"{name}: expected a whole number of stages, {least} or more, found {stages!r}.")
+
+
+def _collocation(name: str, c: Array, claims: tuple[int, int, int]) -> Tableau:
+    """a_ij = integral of l_j from 0 to c_i, b_j from 0 to 1; eqs. (5.4), (5.5) of 000."""
+    return Tableau(name, _integrals(c, c), _integrals(np.array([1.0]), c)[0], c, claims)
+
+
+def _integrals(ends: Array, c: Array) -> Array:
+    """Integrals (len(ends), s) from 0 to each end of the Lagrange polynomials with nodes c."""
+    values = legendre.legvander(2 * c - 1, c.size - 1)  # sum_j l_j(x) P_k(c_j) = P_k(x)
+    return np.asarray(np.linalg.solve(values.T, _legendre_integrals(ends, c.size).T).T, dtype=np.float64)
+
+
+def _legendre_integrals(ends: Array, count: int) -> Array:
+    """Integrals (len(ends), count) from 0 to each end of the Legendre polynomials on [0, 1]."""
+    coefficients = [legendre.legint(row, lbnd=-1) / 2 for row in np.eye(count)]
+    return np.column_stack([legendre.legval(2 * ends - 1, row) for row in coefficients])

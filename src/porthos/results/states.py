@@ -1,0 +1,144 @@
+"""The result of a run over the states of a descriptor system: arrays with names, its power balance, dense output."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from porthos.errors import PorthosError
+from porthos.integrate.state_march import States
+from porthos.notation import Array, IntArray
+from porthos.results.run import Run
+from porthos.system.descriptor import Descriptor
+
+
+class Port:
+    """One port of a run: what went in, what came out, and the energy that went through it."""
+
+    def __init__(self, run: StateTrajectory, place: slice) -> None:
+        self._run, self._place = run, place
+
+    @property
+    def input(self) -> Array:
+        """u at the recorded times (T, k)."""
+        return self._run.u[:, self._place]
+
+    @property
+    def output(self) -> Array:
+        """y at the recorded times (T, k)."""
+        return self._run.y[:, self._place]
+
+    @property
+    def work(self) -> Array:
+        """Energy that entered the system through this port since the start (T,)."""
+        return np.cumsum(self._run.raw.supply[:, self._place].sum(axis=1))
+
+
+class StateTrajectory(Run):
+    """States of a descriptor system over time: run.t, run.x, run["p1"], run.H, run.port("force").work, run.at(0.37)."""
+
+    raw: States
+
+    def __init__(self, system: Descriptor, raw: States, scheme: str) -> None:
+        self.system, self.raw, self.scheme = system, raw, scheme
+
+    def __getitem__(self, state: str) -> Array:
+        """A part of the state over time: (T,) for a single number, (T, k) otherwise."""
+        values = self.x[:, self.system.block(state)]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def port(self, name: str) -> Port:
+        """What went through a port."""
+        return Port(self, self.system.port(name))
+
+    @property
+    def t(self) -> Array:
+        """Times (T,)."""
+        return self.raw.t
+
+    @property
+    def x(self) -> Array:
+        """States (T, n)."""
+        return self.raw.x
+
+    @property
+    def u(self) -> Array:
+        """Inputs (T, m) at the recorded times."""
+        return self.raw.u
+
+    @property
+    def y(self) -> Array:
+        """Outputs (T, m) at the recorded times."""
+        return self.raw.y
+
+    @property
+    def iterations(self) -> IntArray:
+        """Newton iterations between recorded times (T,)."""
+        return self.raw.iterations
+
+    # --- balances
+
+    @cached_property
+    def H(self) -> Array:
+        """The Hamiltonian (T,)."""
+        return np.array([self.system.H(x, t) for x, t in zip(self.x, self.t.tolist(), strict=True)])
+
+    @property
+    def supplied(self) -> Array:
+        """Energy that came in through all ports since the start (T,)."""
+        return np.cumsum(self.raw.supply.sum(axis=1))
+
+    @property
+    def dissipated(self) -> Array:
+        """Energy lost since the start (T,)."""
+        return np.cumsum(self.raw.dissipated)
+
+    @property
+    def power_balance(self) -> Array:
+        """H(t_k) - H(t_(k-1)) minus what came in plus what was lost in between (T,); 0 for an exact balance.
+
+        Work and losses are the sums h sum_i b_i (...) over the stages. For quadratic H and constant E the defect is
+        -h^2/2 sum_ij m_ij X_i'^T Q X_j' a step with the matrix m of the tableau: 0 for Gauss, <= 0 for Radau IIA and
+        Lobatto IIIC.
+        """
+        return np.diff(self.H, prepend=self.H[0]) - self.raw.supply.sum(axis=1) + self.raw.dissipated
+
+    # --- dense output
+
+    def at(self, time: ArrayLike) -> Array:
+        """States at any times within the run: x(t_n + theta h) = x_n + sum_j b_j(theta) W_j, of order s or better.
+
+        For collocation methods it is the collocation polynomial. Shape (n,) for a number, (T, n) for an array.
+        """
+        times = np.asarray(time, dtype=np.float64)
+        if len(self.raw.increments) != self.t.size - 1:
+            raise PorthosError("dense output needs every step: run simulate(..., every=1).")
+        if times.size and not (times.min() >= self.t[0] and times.max() <= self.t[-1]):
+            raise PorthosError(
+                f"the run covers t = {self.t[0]:.6g} to {self.t[-1]:.6g}, asked for {times.min():.6g} to "
+                f"{times.max():.6g}."
+            )
+        return np.array([self._between(float(t)) for t in times.ravel()]).reshape(*times.shape, self.system.dimension)
+
+    def _between(self, time: float) -> Array:
+        n = min(int(np.searchsorted(self.t, time, side="right")), self.t.size - 1) - 1
+        if n < 0:
+            return self.x[0]
+        theta = (time - self.t[n]) / (self.t[n + 1] - self.t[n])
+        return self.x[n] + self.raw.tableau.weights(theta) @ self.raw.increments[n]
+
+    def summary(self) -> str:
+        """A few lines that say what was computed and how well the power balance holds."""
+        H, defect = self.H, float(np.abs(self.power_balance).max())
+        lines = [
+            f"{self.system.name}: {self.system.dimension} states, {len(self.system.ports)} ports, {self.t.size - 1} "
+            f"recorded steps to t = {self.t[-1]:.6g} with {self.scheme}",
+            f"  status         {self.message}",
+            f"  energy         {H[0]:.10g} at the start, {H[-1]:.10g} at the end",
+            f"  supplied       {self.supplied[-1]:.10g} through ports, {self.dissipated[-1]:.10g} dissipated",
+            f"  power balance  largest defect {defect:.2e} ({defect / max(1e-300, float(np.abs(H).max())):.1e} of H)",
+            f"  Newton         {np.sum(self.iterations) / max(1, self.t.size - 1):.2f} iterations a recorded step",
+        ]
+        return "\n".join(lines)

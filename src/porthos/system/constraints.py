@@ -1,0 +1,65 @@
+"""Derivatives of all constraint rows: d_i . d_j - delta_ij of rigid bodies, then u . w - c of joints.
+
+G = dg/dq has its entries at fixed places, found once; d(G^T lambda)/dq is constant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from porthos.kernels.tables import Mechanism
+from porthos.notation import Array, IntArray
+
+RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
+
+
+class ConstraintRows:
+    """The rows of a mechanism; its coordinates are those at `slots` of the kernel array (N+1, 4, 3)."""
+
+    def __init__(self, mech: Mechanism, rigid: IntArray, slots: IntArray) -> None:
+        self.mech, self.rigid, self.slots = mech, rigid, slots
+        self.shape = (6 * rigid.size + mech.c.size, slots.size)
+        self._size = 12 * (mech.mass.size + 1)
+        rigidity = np.array(
+            [
+                (b, other + 1, 6 * k + e, 12 * b + 3 * (director + 1))
+                for k, b in enumerate(rigid)
+                for e, (i, j) in enumerate(RIGIDITY)
+                for director, other in {(i, j), (j, i)}
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 4)
+        used = (mech.cu != 0.0) | (mech.cw != 0.0)
+        used &= (mech.row_body < mech.mass.size)[..., None]  # the ground does not move
+        row, side, at = np.nonzero(used)
+        rows = np.concatenate([rigidity[:, 2], 6 * rigid.size + row])
+        first = np.concatenate([rigidity[:, 3], 12 * mech.row_body[row, side] + 3 * at])
+        slot = np.zeros(self._size, dtype=np.int64)
+        slot[slots] = np.arange(slots.size)
+        columns = slot[(first[:, None] + np.arange(3)).ravel()]
+        places = sparse.csr_array((np.arange(columns.size), (np.repeat(rows, 3), columns)), shape=self.shape)
+        self._vector = rigidity[:, 0], rigidity[:, 1]  # (body, director) that each entry of a rigidity row is
+        self._joint = row, side, at
+        self._places = places.data, places.indices, places.indptr
+
+    def jacobian(self, full: Array, u: Array, w: Array) -> sparse.csr_array:
+        """G (m, n) from the vectors of all bodies (N+1, 4, 3) and u, w (R, 3) of the joint rows."""
+        row, side, at = self._joint
+        order, indices, pointers = self._places
+        joints = self.mech.cu[row, side, at, None] * w[row] + self.mech.cw[row, side, at, None] * u[row]
+        values = np.concatenate([full[self._vector], joints]).ravel()[order]
+        return sparse.csr_array((values, indices, pointers), shape=self.shape)
+
+    def stiffness(self, lam: Array) -> sparse.csr_array:
+        """d(G^T lambda)/dq (n, n)."""
+        K = np.zeros((self._size // 3, self._size // 3))
+        for k, b in enumerate(self.rigid):
+            for e, (i, j) in enumerate(RIGIDITY):
+                K[4 * b + 1 + i, 4 * b + 1 + j] = K[4 * b + 1 + j, 4 * b + 1 + i] = lam[6 * k + e]
+        place = 4 * self.mech.row_body[:, :, None] + np.arange(4)  # (R, 2, 4)
+        for row, mu in enumerate(lam[6 * self.rigid.size :]):
+            at, product = place[row].ravel(), np.outer(self.mech.cu[row], self.mech.cw[row])
+            np.add.at(K, np.ix_(at, at), mu * (product + product.T))
+        full = sparse.kron(sparse.csr_array(K), sparse.eye_array(3), format="csr")
+        return sparse.csr_array(full[self.slots][:, self.slots])

@@ -1,0 +1,138 @@
+"""A descriptor system with named states and ports: E(x, t) x' = f(x, u, t).
+
+What a one-step method needs to know of a system; the structure that keeps energy comes with `PHDAE`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from porthos.errors import PorthosError, nearest
+from porthos.notation import Array
+from porthos.system.check import difference_jacobian
+
+Matrix: TypeAlias = Any  # a dense array (k, l), or a sparse one for large systems
+ANALYTIC = 4  # `tangent_cost` of a derivative that is known
+NO_RATE = 1e-13  # singular value of E, relative to the largest, that counts as zero
+DIFFERENCE = 1e-5  # relative step of the differences behind `tangent`
+
+
+class Descriptor(ABC):
+    """E(x, t) x' = f(x, u, t). States come first and time last, because most systems do not depend on it."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of states."""
+
+    @property
+    @abstractmethod
+    def ports(self) -> Mapping[str, slice]:
+        """Name of each port and its columns of B."""
+
+    @property
+    @abstractmethod
+    def blocks(self) -> Mapping[str, slice]:
+        """Name of each part of the state and its place."""
+
+    @property
+    def sources(self) -> Mapping[str, Callable[[float], Any]]:
+        """Ports that the system feeds itself, such as loads, and their u(t)."""
+        return {}
+
+    @abstractmethod
+    def H(self, x: Array, t: float = 0.0) -> float:
+        """The energy."""
+
+    @abstractmethod
+    def E(self, x: Array, t: float = 0.0) -> Matrix:
+        """The descriptor matrix."""
+
+    @abstractmethod
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """The right-hand side f(x, u, t)."""
+
+    @abstractmethod
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """The outputs, conjugate to the inputs; u counts as zero if it is not given."""
+
+    @abstractmethod
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """The power that is lost, >= 0."""
+
+    def residual(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Array:
+        """E(x, t) x' - f(x, u, t), zero along solutions."""
+        return self.E(x, t) @ rate - self.flow(x, u, t)
+
+    def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
+        """`residual` at several states, such as the stages of a step: one row for each."""
+        return np.array([self.residual(*each) for each in zip(X, rates, U, times.tolist(), strict=True)])
+
+    def algebraic_gap(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """By how much x misses the algebraic equations (n,): the part of f outside the range of E."""
+        left, values, _ = np.linalg.svd(dense(self.E(x, t)))
+        null = left[:, values <= NO_RATE * values.max(initial=0.0)]
+        return null @ (null.T @ self.flow(x, u, t))
+
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
+        """The derivative of `residual` with respect to x, by central differences unless a subclass knows better."""
+        return difference_jacobian(lambda at: self.residual(at, rate, u, t), x, DIFFERENCE)
+
+    @property
+    def tangent_cost(self) -> int:
+        """How many evaluations of `residual` one of `tangent` is worth, about."""
+        return 2 * self.dimension
+
+    def initial_state(self) -> Array:
+        """The state at t = 0, where the system knows one."""
+        raise PorthosError(
+            f"system '{self.name}' has no initial state of its own. Give its {self.dimension} numbers "
+            f"({', '.join(self.blocks)}): simulate(..., start=x0)."
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of inputs."""
+        return max((place.stop for place in self.ports.values()), default=0)
+
+    def port(self, name: str) -> slice:
+        """The columns of B that belong to a port."""
+        if name not in self.ports:
+            raise PorthosError(f"system '{self.name}' has no port '{name}'. {nearest(name, self.ports)}")
+        return self.ports[name]
+
+    def block(self, name: str) -> slice:
+        """The place of a part of the state."""
+        if name not in self.blocks:
+            raise PorthosError(f"system '{self.name}' has no state '{name}'. {nearest(name, self.blocks)}")
+        return self.blocks[name]
+
+    def block_of(self, index: int) -> str:
+        """The name of the part of the state to which an index belongs."""
+        return next((name for name, place in self.blocks.items() if place.start <= index < place.stop), "?")
+
+    def port_of(self, index: int) -> str:
+        """The name of the port to which an input belongs."""
+        return next((name for name, place in self.ports.items() if place.start <= index < place.stop), "?")
+
+    def as_state(self, x: Array) -> Array:
+        """x as a vector of the right length, or an error that says what was expected."""
+        state = np.asarray(x, dtype=np.float64)
+        if state.shape != (self.dimension,):
+            raise PorthosError(
+                f"system '{self.name}': a state has {self.dimension} numbers ({', '.join(self.blocks)}), "
+                f"found shape {state.shape}."
+            )
+        return state
+
+
+def dense(A: Matrix) -> Array:
+    """A matrix as a plain array."""
+    return A.toarray() if sparse.issparse(A) else np.asarray(A)

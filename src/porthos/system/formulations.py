@@ -1,0 +1,154 @@
+"""Formulations of a mechanical system that are no pH-DAE: constraints on position level (000, sections 4.4.1 and 7.3).
+
+index 3:  q' = v,            M v' = B~ u - grad V - G^T lambda,   0 = g(q)
+GGL:      q' = v + G^T mu,   M v' = B~ u - grad V - G^T lambda,   0 = G v,   0 = g(q)   (stabilised index 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from porthos.errors import PorthosError, nearest
+from porthos.notation import Array
+from porthos.system.descriptor import ANALYTIC, Descriptor
+from porthos.system.mechanical import MechanicalSystem
+
+
+class Index3Form(Descriptor):
+    """x = (q, v, lambda) with the constraints g(q) = 0 themselves."""
+
+    title, extra = "index 3", 0
+    tangent_cost = ANALYTIC
+
+    def __init__(self, system: MechanicalSystem) -> None:
+        self.system = system
+        self.name = f"{system.name} ({self.title})"
+
+    @property
+    def dimension(self) -> int:
+        """Number of states."""
+        return self.system.dimension + self.extra * self.system.m
+
+    @property
+    def ports(self) -> Mapping[str, slice]:
+        """The ports of the mechanical system."""
+        return self.system.ports
+
+    @property
+    def blocks(self) -> Mapping[str, slice]:
+        """Parts of the state."""
+        return self.system.blocks
+
+    @property
+    def sources(self) -> Mapping[str, Any]:
+        """The loads of the mechanical system."""
+        return self.system.sources
+
+    def initial_state(self) -> Array:
+        """The initial state of the mechanical system; further multipliers are zero."""
+        return np.concatenate([self.system.initial_state(), np.zeros(self.extra * self.system.m)])
+
+    def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """(q, v, lambda, mu) of a state; mu is empty unless there is one."""
+        n, m = self.system.n, self.system.m
+        q, v, lam, mu = np.split(self.as_state(x), [n, 2 * n, 2 * n + m])
+        return q, v, lam, mu
+
+    def H(self, x: Array, t: float = 0.0) -> float:
+        """Kinetic plus potential energy."""
+        return self.system.H(self.as_state(x)[: self.system.dimension])
+
+    def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """diag(I, M, 0)."""
+        return self._E
+
+    @cached_property
+    def _E(self) -> sparse.csr_array:
+        rest = np.zeros((1 + self.extra) * self.system.m)
+        return sparse.csr_array(
+            sparse.diags_array(np.concatenate([np.ones(self.system.n), self.system.mass_diagonal, rest]))
+        )
+
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(v, B~ u - grad V - G^T lambda, g)."""
+        q, v, lam, _ = self.split(x)
+        return np.concatenate([v, self._force(q, lam, u), self.system.g(q)])
+
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
+        """-df/dx without the derivative of B~ u."""
+        q, _, lam, _ = self.split(x)
+        one, G = sparse.eye_array(self.system.n), self.system.G(q)
+        return _matrix([[None, -one, None], [self.system.G_stiffness(lam), None, G.T], [-G, None, _zero(G)]])
+
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """B~^T v."""
+        q, v, _, _ = self.split(x)
+        return self.system.Bt(q).T @ v
+
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """None."""
+        return 0.0
+
+    def _force(self, q: Array, lam: Array, u: Array) -> Array:
+        return self.system.Bt(q) @ u - self.system.gradV(q) - self.system.G(q).T @ lam
+
+
+class StabilisedForm(Index3Form):
+    """x = (q, v, lambda, mu) with the constraints on both levels, after Gear, Gupta and Leimkuhler."""
+
+    title, extra = "GGL, index 2", 1
+
+    @property
+    def blocks(self) -> Mapping[str, slice]:
+        """Parts of the state; mu is one block."""
+        return {**self.system.blocks, "mu": slice(self.system.dimension, self.dimension)}
+
+    def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(v + G^T mu, B~ u - grad V - G^T lambda, G v, g)."""
+        q, v, lam, mu = self.split(x)
+        G = self.system.G(q)
+        return np.concatenate([v + G.T @ mu, self._force(q, lam, u), G @ v, self.system.g(q)])
+
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
+        """-df/dx without the derivative of B~ u."""
+        q, v, lam, mu = self.split(x)
+        one, G, stiffness = sparse.eye_array(self.system.n), self.system.G(q), self.system.G_stiffness
+        return _matrix(
+            [
+                [-stiffness(mu), -one, None, -G.T],
+                [stiffness(lam), None, G.T, None],
+                [-self.system.G_rate(v), -G, _zero(G), None],
+                [-G, None, None, _zero(G)],
+            ]
+        )
+
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """B~^T q', the velocity of the point of action; with G v = 0 it belongs to the work of the forces."""
+        q, v, _, mu = self.split(x)
+        return self.system.Bt(q).T @ (v + self.system.G(q).T @ mu)
+
+
+def formulation_of(system: MechanicalSystem, name: str) -> Descriptor:
+    """The formulation named 'index 3', 'index 2' (24), 'GGL' or 'index 1' (61)."""
+    known = {
+        "index 3": lambda: Index3Form(system),
+        "index 2": lambda: system,
+        "GGL": lambda: StabilisedForm(system),
+        "index 1": lambda: system.ggl,
+    }
+    if name not in known:
+        raise PorthosError(f"system '{system.name}' has no formulation '{name}'. {nearest(name, known)}")
+    return known[name]()
+
+
+def _zero(G: sparse.csr_array) -> sparse.csr_array:
+    return sparse.csr_array((G.shape[0], G.shape[0]))
+
+
+def _matrix(rows: list[list[Any]]) -> sparse.csr_array:
+    return sparse.csr_array(sparse.block_array(rows, format="csr"))

@@ -1,0 +1,69 @@
+"""Runge-Kutta tableaus against their definitions and against published coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import porthos as ph
+from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
+
+FAMILIES = {"Gauss": (gauss, 1), "RadauIIA": (radau_iia, 1), "LobattoIIIC": (lobatto_iiic, 2)}
+families = pytest.mark.parametrize("name", FAMILIES)
+
+
+@families
+def test_assumptions_hold_for_any_number_of_stages_and_go_no_further(name):
+    make, least = FAMILIES[name]
+    for stages in (*range(least, 12), 25, 40):
+        tableau = make(stages)
+        p, q, r = tableau.claims
+        assert p == {"Gauss": 2 * stages, "RadauIIA": 2 * stages - 1, "LobattoIIIC": 2 * stages - 2}[name]
+        assert max(tableau.B(p), tableau.C(q), tableau.D(r)) < 5e-15
+        assert p <= q + r + 1 and p <= 2 * q + 2  # then the order is p (Butcher)
+        if stages < 8:
+            assert min(tableau.B(p + 1), tableau.C(q + 1), tableau.D(r + 1)) > 1e-9
+
+
+@families
+def test_symmetry_stability_and_stiff_accuracy(name):
+    make, least = FAMILIES[name]
+    for stages in range(least, 8):
+        tableau, conserves = make(stages), name == "Gauss"
+        assert tableau.symmetric == tableau.conserving == conserves
+        assert tableau.stiffly_accurate == (not conserves)
+        assert np.linalg.eigvalsh(tableau.algebraic_stability)[0] > -1e-15
+        assert tableau.b.min() > 0
+        at_infinity = 1 - tableau.b @ np.linalg.solve(tableau.A, np.ones(stages))
+        assert at_infinity == pytest.approx((-1) ** stages if conserves else 0.0, abs=1e-11)
+
+
+def test_published_coefficients():
+    r = np.sqrt(3) / 6
+    assert pytest.approx(np.array([[1 / 4, 1 / 4 - r], [1 / 4 + r, 1 / 4]]), abs=1e-16) == gauss(2).A
+    assert pytest.approx(np.array([[5, -1], [9, 3]]) / 12, abs=1e-15) == radau_iia(2).A
+    assert pytest.approx(np.array([[2, -4, 2], [2, 5, -1], [2, 8, 2]]) / 12, abs=1e-15) == lobatto_iiic(3).A
+    assert (gauss(1).A.item(), radau_iia(1).A.item()) == (0.5, 1.0)
+    root = np.sqrt(6)
+    assert radau_iia(3).c == pytest.approx([(4 - root) / 10, (4 + root) / 10, 1], abs=1e-15)
+    assert lobatto_iiic(4).c == pytest.approx([0, (5 - np.sqrt(5)) / 10, (5 + np.sqrt(5)) / 10, 1], abs=1e-15)
+
+
+@families
+def test_weights_of_dense_output(name):
+    make, least = FAMILIES[name]
+    tableau = make(least + 2)
+    assert tableau.weights(0.0) == pytest.approx(0.0, abs=1e-15)
+    assert tableau.weights(1.0) == pytest.approx(tableau.b, abs=1e-15)
+    if name != "LobattoIIIC":
+        assert [tableau.weights(c) for c in tableau.c] == pytest.approx(tableau.A, abs=1e-15)
+
+
+def test_wrong_coefficients_and_numbers_of_stages_are_refused():
+    good = gauss(2)
+    with pytest.raises(ph.PorthosError, match=r"tableau bent: C\(2\) should hold but is off by 1.0e-03"):
+        Tableau("bent", good.A + np.array([[0, 1e-3], [0, 0]]), good.b, good.c, good.claims)
+    for make, stages, least in ((ph.Gauss, 0, 1), (ph.RadauIIA, 1.5, 1), (ph.LobattoIIIC, 1, 2)):
+        expected = f"{make.__name__}: expected a whole number of stages, {least} or more, found {stages}"
+        with pytest.raises(ph.PorthosError, match=expected):
+            make(stages)
