@@ -43,7 +43,7 @@ def begin(n, mech, layout, q, ws):  # type: ignore[no-untyped-def]
 @njit
 def bodies(n, mech, layout, q, v, slopes, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        for b in range(mech.mass.size):
+        for b in range(mech.body.size):
             reduced_midpoint.move_body(layout, b, q, ws.z, slopes, ws.mid, ws.end)
             reduced_midpoint.momentum_rows(mech, layout, b, 1e-3, q, v, slopes, ws.z, ws.mid, ws.end, ws.x, data)
 
@@ -83,7 +83,7 @@ def solve(n, mech, layout, ws, factors, source):  # type: ignore[no-untyped-def]
 @njit
 def update(n, mech, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        reduced_midpoint.take_update(mech.mass.size, ws.x, ws.z, 1.0)
+        reduced_midpoint.take_update(mech.body.size, ws.x, ws.z, 1.0)
 
 
 @njit

@@ -56,8 +56,8 @@ class _ReducedScheme(Scheme):
 
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """Increments from the velocities, multipliers from the accelerations at the start."""
-        mech, rows = system.mech, system.mech.c.size
-        twist, acceleration, lam = np.zeros((mech.mass.size, 6)), np.zeros_like(q), np.zeros(rows)
+        mech, rows = system.mech, system.mech.row.size
+        twist, acceleration, lam = np.zeros((mech.body.size, 6)), np.zeros_like(q), np.zeros(rows)
         spatial_rates(mech, q, v, twist)
         nodal.accelerations(
             mech, system.layout, q, v, wrench, row_vectors(rows), row_vectors(rows),
@@ -80,7 +80,7 @@ class _ReducedScheme(Scheme):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""
-        slowest = 10 * SPIN_STIFFNESS if system.mech.spin.any() else 0.0
+        slowest = 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
             system.mech, system.condensed, system.layout, h, wrench, every, newton, memory.guess,
@@ -135,9 +135,9 @@ def _memory(z: Array) -> Memory:
 
 
 def _workspace(system: MechanicalSystem) -> Workspace:
-    rows, pattern = system.mech.c.size, system.condensed.pattern
+    rows, pattern = system.mech.row.size, system.condensed.pattern
     return Workspace(
-        z=np.zeros(int(pattern.start[-1])),
+        z=np.zeros(pattern.unknowns),
         x=right_side(pattern),
         mid=_pose(system),
         end=_pose(system),
@@ -149,9 +149,9 @@ def _workspace(system: MechanicalSystem) -> Workspace:
 
 def _pose(system: MechanicalSystem) -> Pose:
     """Memory for a configuration, with what belongs to the ground in place."""
-    marks = system.condensed.markers
-    marker, ground = np.zeros_like(marks.vector), slice(marks.pointer[-2], marks.pointer[-1])
-    marker[ground] = marks.vector[ground]
-    linear = ~np.any(system.mech.cu, axis=(1, 2))  # rows u0 . w
-    shift = np.where(linear[:, None, None], system.mech.cw[:, :, :1] * system.mech.u0[:, None], 0.0)
+    mech = system.mech
+    marker, ground = mech.marker.copy(), mech.body[-1].markers[1]
+    marker[:ground] = 0.0
+    linear = ~np.any(mech.form.cu, axis=(1, 2))  # rows u0 . w
+    shift = np.where(linear[:, None, None], mech.form.cw[:, :, :1] * mech.form.u0[:, None], 0.0)
     return Pose(system.still.copy(), marker, shift)

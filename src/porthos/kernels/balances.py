@@ -16,11 +16,11 @@ def energies(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
     """Kinetic and potential energy (T,) of the states q, v (T, N, 4, 3)."""
     kinetic, potential = np.zeros(q.shape[0]), np.zeros(q.shape[0])
     for t in range(q.shape[0]):
-        for b in range(mech.mass.size):
-            kinetic[t] += 0.5 * mech.mass[b] * dot(v[t, b, 0], v[t, b, 0])
-            potential[t] -= mech.mass[b] * dot(mech.gravity, q[t, b, 0])
+        for b in range(mech.body.size):
+            kinetic[t] += 0.5 * mech.body[b].mass * dot(v[t, b, 0], v[t, b, 0])
+            potential[t] -= mech.body[b].mass * dot(mech.gravity, q[t, b, 0])
             for i in range(3):
-                kinetic[t] += 0.5 * mech.euler[b, i] * dot(v[t, b, i + 1], v[t, b, i + 1])
+                kinetic[t] += 0.5 * mech.body[b].euler[i] * dot(v[t, b, i + 1], v[t, b, i + 1])
     return kinetic, potential
 
 
@@ -29,9 +29,9 @@ def momenta(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
     """Linear momentum and angular momentum about the origin, (T, 3) each, of the states q, v (T, N, 4, 3)."""
     linear, angular, part = np.zeros((q.shape[0], 3)), np.zeros((q.shape[0], 3)), np.empty(3)
     for t in range(q.shape[0]):
-        for b in range(mech.mass.size):
+        for b in range(mech.body.size):
             for i in range(4):
-                M = mech.mass[b] if i == 0 else mech.euler[b, i - 1]
+                M = mech.body[b].mass if i == 0 else mech.body[b].euler[i - 1]
                 cross(q[t, b, i], v[t, b, i], part)
                 for k in range(3):
                     angular[t, k] += M * part[k]
@@ -44,9 +44,9 @@ def momenta(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
 def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: RowVectors, rates: RowVectors
                       ) -> tuple[Array, Array]:  # fmt: skip
     """Largest |g| and |G v| (T,), rows of rigidity included; `still` (N+1, 4, 3) provides the ground."""
-    bodies = mech.mass.size
+    bodies = mech.body.size
     position, velocity = np.zeros(q.shape[0]), np.zeros(q.shape[0])
-    g, gv = np.zeros(mech.c.size), np.zeros(mech.c.size)
+    g, gv = np.zeros(mech.row.size), np.zeros(mech.row.size)
     config, rate = still.copy(), np.zeros_like(still)
     for t in range(q.shape[0]):
         config[:bodies] = q[t]
@@ -59,7 +59,7 @@ def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: R
             position[t] = max(position[t], abs(g[r]))
             velocity[t] = max(velocity[t], abs(gv[r]))
         for b in range(bodies):
-            if not mech.rigid[b]:
+            if not mech.body[b].rigid:
                 continue
             for i in range(1, 4):
                 for j in range(i, 4):

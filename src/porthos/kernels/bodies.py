@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from porthos.kernels.compile import entry, inner, kernel, stage
 from porthos.kernels.rows import dot
-from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 
 
@@ -26,7 +26,7 @@ def turn(a0: float, a1: float, a2: float, nu: float, q0: Array, b: int, i: int, 
 @inner
 def move(mech: Mechanism, q0: Array, z: Array, mid: Array, end: Array) -> None:
     """Midpoint and end configurations from the half increments z (6 N) = (u, a) of all bodies."""
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         for k in range(3):
             mid[b, 0, k] = q0[b, 0, k] + z[6 * b + k]
             end[b, 0, k] = q0[b, 0, k] + 2.0 * z[6 * b + k]
@@ -43,11 +43,10 @@ def moved(mech: Mechanism, q0: Array, z: Array, mid: Array, end: Array) -> None:
 
 
 @stage
-def turn_markers(layout: Layout, b: int, q: Array, marker: Array) -> None:
+def turn_markers(mech: Mechanism, b: int, q: Array, marker: Array) -> None:
     """The markers of body b at the configuration q."""
-    vector = layout.markers.vector
-    for k in range(layout.markers.pointer[b], layout.markers.pointer[b + 1]):
-        X, Y, Z = vector[k, 0], vector[k, 1], vector[k, 2]
+    for k in range(mech.body[b].markers[0], mech.body[b].markers[1]):
+        X, Y, Z = mech.marker[k, 0], mech.marker[k, 1], mech.marker[k, 2]
         marker[k, 0] = X * q[b, 1, 0] + Y * q[b, 2, 0] + Z * q[b, 3, 0]
         marker[k, 1] = X * q[b, 1, 1] + Y * q[b, 2, 1] + Z * q[b, 3, 1]
         marker[k, 2] = X * q[b, 1, 2] + Y * q[b, 2, 2] + Z * q[b, 3, 2]
@@ -56,11 +55,11 @@ def turn_markers(layout: Layout, b: int, q: Array, marker: Array) -> None:
 @entry
 def spatial_rates(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
     """out (N, 6): velocity of the centre of mass and angular velocity 1/2 sum d_i x v_i of each body."""
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         for k in range(3):
             out[b, k] = v[b, 0, k]
             out[b, 3 + k] = 0.0
-        if mech.rigid[b]:
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 d, w = q[b, i], v[b, i]
                 out[b, 3] += 0.5 * (d[1] * w[2] - d[2] * w[1])

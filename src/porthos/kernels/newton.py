@@ -115,7 +115,7 @@ def remember(memory: Memory, z: Array, bodies: int, x: Array) -> None:
 def turned(mech: Mechanism, z: Array) -> int:
     """CONVERGED, unless a body turned so far that the Cayley map is close to its pole."""
     limit = LARGEST_CAYLEY * LARGEST_CAYLEY
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
         if a0 * a0 + a1 * a1 + a2 * a2 > limit:
             return TURNED_TOO_FAR

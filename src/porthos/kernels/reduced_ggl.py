@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.bodies import turn
+from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import inner, loop, stage
 from porthos.kernels.elimination import Factors
 from porthos.kernels.feedback import STOPPED, asked
@@ -49,11 +49,13 @@ from porthos.kernels.reduced_midpoint import (
     begin,
     clear,
     largest_update,
-    learn,
     make_factors,
     momentum_rows,
     move_body,
+    next_attempt,
+    patience,
     take_update,
+    wants_first,
     wants_matrix,
 )
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
@@ -86,7 +88,7 @@ def velocity_gradient(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z
             lv.L[b, k, c] = 0.0
             lv.K[b, k, c] = 0.0
     for i in range(1, 4):
-        d, e, E = row33(mid.q, b, i), row33(end.q, b, i), mech.euler[b, i - 1]
+        d, e, E = row33(mid.q, b, i), row33(end.q, b, i), mech.body[b].euler[i - 1]
         spun, half = cross3((t0, t1, t2), e), cross3((a0, a1, a2), d)
         for k in range(3):
             V = 0.5 * h * v0[b, i, k] + spun[k]
@@ -128,41 +130,41 @@ def add_vector(x: Array, at: int, f: float, a: Triple) -> None:
 
 
 @stage
-def correct_joints(mech: Mechanism, layout: Layout, mid: Pose, lv: Levels, x: Array) -> None:
+def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
     """The part -Gbar^T gam' of Y in K, and 1/2 Pbar^T G(Vbar)^T gam' in the momentum rows."""
-    first, index = 6 * (mech.mass.size + 1), layout.markers.row
-    for r in range(mech.c.size):
-        kind, a, b, gam = layout.row_kind[r], mech.row_body[r, 0], mech.row_body[r, 1], lv.z[first + r]
+    first = 6 * (mech.body.size + 1)
+    for r in range(mech.row.size):
+        kind, a, b, gam = mech.row[r].kind, mech.row[r].body[0], mech.row[r].body[1], lv.z[first + r]
         if kind == COINCIDE:  # G is constant
             force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
-            subtract_outer(lv.K, a, 1.0, force, row3(mid.marker, index[r, 0, 1]))
-            subtract_outer(lv.K, b, 1.0, force, row3(mid.marker, index[r, 1, 1]))
+            subtract_outer(lv.K, a, 1.0, force, row3(mid.marker, mech.row[r].marker[0, 1]))
+            subtract_outer(lv.K, b, 1.0, force, row3(mid.marker, mech.row[r].marker[1, 1]))
         elif kind == ANGLE:
-            u, w = row3(mid.marker, index[r, 0, 0]), row3(mid.marker, index[r, 1, 1])
+            u, w = row3(mid.marker, mech.row[r].marker[0, 0]), row3(mid.marker, mech.row[r].marker[1, 1])
             subtract_outer(lv.K, a, gam, w, u)
             subtract_outer(lv.K, b, gam, u, w)
             add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, stretched(lv.L, b, w)))
             add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, stretched(lv.L, a, u)))
         elif kind == GENERAL:
-            correct_general_row(mech, layout, mid, lv, r, gam, x)
+            correct_general_row(mech, mid, lv, r, gam, x)
 
 
 @stage
-def correct_general_row(mech: Mechanism, layout: Layout, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
+def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
     """`correct_joints` for any row."""
-    u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
+    u, w = row_vectors(mech, mid.q, mid.marker, r)
     du, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # linear parts at Vbar
     for s in range(2):
-        b = mech.row_body[r, s]
-        ru, rw = row3(mid.marker, layout.markers.row[r, s, 0]), row3(mid.marker, layout.markers.row[r, s, 1])
+        b = mech.row[r].body[s]
+        ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
         subtract_outer(lv.K, b, gam, w, ru)
         subtract_outer(lv.K, b, gam, u, rw)
         V = row3(lv.V, b)
-        du = combine3(1.0, du, 1.0, combine3(mech.cu[r, s, 0], V, 1.0, stretched(lv.L, b, ru)))
-        dw = combine3(1.0, dw, 1.0, combine3(mech.cw[r, s, 0], V, 1.0, stretched(lv.L, b, rw)))
+        du = combine3(1.0, du, 1.0, combine3(mech.form[r].cu[s, 0], V, 1.0, stretched(lv.L, b, ru)))
+        dw = combine3(1.0, dw, 1.0, combine3(mech.form[r].cw[s, 0], V, 1.0, stretched(lv.L, b, rw)))
     for s in range(2):
-        at = 6 * mech.row_body[r, s]
-        shift, torque = reduced_side(mech, layout, mid, r, s, du, dw)
+        at = 6 * mech.row[r].body[s]
+        shift, torque = reduced_side(mech, mid, r, s, du, dw)
         add_vector(x, at, 0.5 * gam, shift)
         add_vector(x, at + 3, 0.5 * gam, torque)
 
@@ -183,7 +185,7 @@ def correct_body(b: int, lv: Levels, x: Array) -> None:
 def velocity_body(mech: Mechanism, b: int, h: float, v0: Array, z: Array, mid: Pose, end: Pose, t: Array, x: Array
                   ) -> None:  # fmt: skip
     """Pbar^T M (P(q^1) t + V^0/2 - (q^1 - q^0)) of body b."""
-    at, m = 6 * b, mech.mass[b]
+    at, m = 6 * b, mech.body[b].mass
     for k in range(3):
         x[at + k] = m * (t[at + k] + 0.5 * h * v0[b, 0, k] - 2.0 * z[at + k])
     a, omega, total = (z[at + 3], z[at + 4], z[at + 5]), (t[at + 3], t[at + 4], t[at + 5]), (0.0, 0.0, 0.0)
@@ -191,43 +193,43 @@ def velocity_body(mech: Mechanism, b: int, h: float, v0: Array, z: Array, mid: P
         d, w = row33(mid.q, b, i), row33(v0, b, i)
         rate, moved = cross3(omega, row33(end.q, b, i)), cross3(a, d)
         y = combine3(1.0, combine3(1.0, rate, 0.5 * h, w), -2.0, moved)
-        total = combine3(1.0, total, mech.euler[b, i - 1], cross3(d, y))
+        total = combine3(1.0, total, mech.body[b].euler[i - 1], cross3(d, y))
     x[at + 3], x[at + 4], x[at + 5] = total
 
 
 @stage
-def velocity_joints(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, t: Array, x: Array) -> None:
+def velocity_joints(mech: Mechanism, mid: Pose, end: Pose, t: Array, x: Array) -> None:
     """Add Pbar^T Gbar^T gam' to the rows of the bodies and set those of the joints, G(q^1) P(q^1) t."""
-    first, index = 6 * (mech.mass.size + 1), layout.markers.row
-    for r in range(mech.c.size):
-        kind, row = layout.row_kind[r], first + r
+    first = 6 * (mech.body.size + 1)
+    for r in range(mech.row.size):
+        kind, row = mech.row[r].kind, first + r
         if kind == COINCIDE:
             gam, gap = (t[row], t[row + 1], t[row + 2]), (0.0, 0.0, 0.0)
             for s in range(2):
-                at, k, sign = 6 * mech.row_body[r, s], index[r, s, 1], 2.0 * s - 1.0
+                at, k, sign = 6 * mech.row[r].body[s], mech.row[r].marker[s, 1], 2.0 * s - 1.0
                 add_vector(x, at, sign, gam)
                 add_vector(x, at + 3, 1.0, cross3(row3(mid.marker, k), gam))
                 rate = cross3((t[at + 3], t[at + 4], t[at + 5]), row3(end.marker, k))
                 gap = combine3(1.0, gap, 1.0, combine3(sign, (t[at], t[at + 1], t[at + 2]), 1.0, rate))
             x[row], x[row + 1], x[row + 2] = gap
         elif kind == ANGLE:
-            a, b = 6 * mech.row_body[r, 0] + 3, 6 * mech.row_body[r, 1] + 3
-            ku, kw = index[r, 0, 0], index[r, 1, 1]
+            a, b = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3
+            ku, kw = mech.row[r].marker[0, 0], mech.row[r].marker[1, 1]
             torque = cross3(row3(mid.marker, ku), row3(mid.marker, kw))
             add_vector(x, a, t[row], torque)
             add_vector(x, b, -t[row], torque)
             axis = cross3(row3(end.marker, ku), row3(end.marker, kw))
             x[row] = axis[0] * (t[a] - t[b]) + axis[1] * (t[a + 1] - t[b + 1]) + axis[2] * (t[a + 2] - t[b + 2])
         elif kind == GENERAL:
-            u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
-            u1, w1 = row_vectors(mech, layout, end.q, end.marker, r)
+            u, w = row_vectors(mech, mid.q, mid.marker, r)
+            u1, w1 = row_vectors(mech, end.q, end.marker, r)
             x[row] = 0.0
             for s in range(2):
-                at = 6 * mech.row_body[r, s]
-                shift, torque = reduced_side(mech, layout, mid, r, s, u, w)
+                at = 6 * mech.row[r].body[s]
+                shift, torque = reduced_side(mech, mid, r, s, u, w)
                 add_vector(x, at, t[row], shift)
                 add_vector(x, at + 3, t[row], torque)
-                shift, torque = reduced_side(mech, layout, end, r, s, u1, w1)
+                shift, torque = reduced_side(mech, end, r, s, u1, w1)
                 for k in range(3):
                     x[row] += shift[k] * t[at + k] + torque[k] * t[at + 3 + k]
 
@@ -260,23 +262,24 @@ def solve_velocities(
     """Velocities and gam' for the present q^1, with the matrix of the positions; returns the last update."""
     change = 0.0
     for _ in range(sweeps):
-        for b in range(mech.mass.size):
+        for b in range(mech.body.size):
             velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
-        velocity_joints(mech, layout, ws.mid, ws.end, lv.z, ws.x)
+        velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        change = take_velocity_update(mech.mass.size, ws.x, lv.z, length)
+        change = take_velocity_update(mech.body.size, ws.x, lv.z, length)
     return change
 
 
-@inner
+@stage
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
-    bodies, previous, ended, iteration = mech.mass.size, 0.0, RUNNING, 0
+    bodies, previous, ended, iteration = mech.body.size, 0.0, RUNNING, 0
     for b in range(bodies):
-        move_body(layout, b, q0, ws.z, True, ws.mid, ws.end)
+        move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+        turn_markers(mech, b, ws.end.q, ws.end.marker)
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         if slopes:
@@ -286,7 +289,7 @@ def solve(
             velocity_gradient(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
-        correct_joints(mech, layout, ws.mid, lv, ws.x)
+        correct_joints(mech, ws.mid, lv, ws.x)
         for b in range(bodies):
             correct_body(b, lv, ws.x)
         if slopes:
@@ -296,7 +299,8 @@ def solve(
         damped = size > LARGEST_TURN
         follow(bodies, 0.5 if iteration == 1 else 1.0, ws.x, lv.z)
         for b in range(bodies):
-            move_body(layout, b, q0, ws.z, True, ws.mid, ws.end)
+            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+            turn_markers(mech, b, ws.end.q, ws.end.marker)
         sweeps = 2 if iteration == 1 else 1
         change = solve_velocities(mech, layout, h, v0, sweeps, newton.length, ws, lv, factors)
         size = max(size, change) if change == change else change
@@ -320,20 +324,20 @@ def accept(mech: Mechanism, h: float, ws: Workspace, lv: Levels, q: Array, v: Ar
     Divided by h at the end, because h (1/h) != 1 in floating point: that would change the energy a little in the same
     direction in every step.
     """
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         at = 6 * b
         a0, a1, a2 = ws.z[at + 3], ws.z[at + 4], ws.z[at + 5]
         nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
         for k in range(3):
             q[b, 0, k] += 2.0 * ws.z[at + k]
             v[b, 0, k] = 2.0 * lv.z[at + k] / h
-        if mech.rigid[b]:
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 turn(a0, a1, a2, nu, q, b, i, ws.mid.q, q)
                 rate = cross3((lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]), row33(q, b, i))
                 v[b, i, 0], v[b, i, 1], v[b, i, 2] = 2.0 * rate[0] / h, 2.0 * rate[1] / h, 2.0 * rate[2] / h
-    first = 6 * (mech.mass.size + 1)
-    for r in range(mech.c.size):
+    first = 6 * (mech.body.size + 1)
+    for r in range(mech.row.size):
         ws.lam[r] = 2.0 / (h * h) * (ws.z[first + r] + lv.z[first + r])
 
 
@@ -347,33 +351,24 @@ def march_ggl(
     for n in range(wrench.shape[0]):
         if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
             return STOPPED, n
-        begin(mech, condensed, q, ws.mid, ws.feedback)
-        spent, ended, order = 0, STALLED, best_order(memory)
+        begin(mech, q, ws.mid, ws.feedback)
+        spent, ended, order, surely = 0, STALLED, best_order(memory), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
-            if habit.exact[0] == 0:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                guess(lv.memory, order, habit, mech.mass.size, lv.z)
-                make = condensed.costly == 0 or habit.matrix[0] == 0
-                patience = min(PATIENCE * (1 + condensed.costly), newton.iterations)
-                ended, iterations, good = solve(
-                    mech, condensed, h, q, v, wrench, n, newton, patience, make, habit, ws, lv, fast
-                )
-                spent += iterations
-                learn(habit, ended, good)
-            if ended != CONVERGED:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                guess(lv.memory, order, habit, mech.mass.size, lv.z)
-                ended, iterations, good = solve(
-                    mech, exact, h, q, v, wrench, n, newton, newton.iterations, True, habit, ws, lv, sure
-                )
-                spent += iterations
-            order = order // 2 if order > 0 else -1
+            guess(memory, order, habit, mech.body.size, ws.z)
+            guess(lv.memory, order, habit, mech.body.size, lv.z)
+            layout, factors = (exact, sure) if surely else (condensed, fast)
+            ended, iterations, good = solve(
+                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                surely or wants_first(layout, habit), habit, ws, lv, factors,
+            )  # fmt: skip
+            spent += iterations
+            order, surely = next_attempt(habit, ended, good, order, surely)
         if ended != CONVERGED:
             return ended, n
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws, lv, q, v)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
-        remember(memory, ws.z, mech.mass.size, ws.x)
-        remember(lv.memory, lv.z, mech.mass.size, ws.x)
+        remember(memory, ws.z, mech.body.size, ws.x)
+        remember(lv.memory, lv.z, mech.body.size, ws.x)
         write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
     return CONVERGED, wrench.shape[0]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import inner, loop, stage
 from porthos.kernels.elimination import Factors, factorise, substitute
@@ -61,8 +62,8 @@ class Workspace(NamedTuple):
 
 
 @stage
-def move_body(layout: Layout, b: int, q0: Array, z: Array, both: bool, mid: Pose, end: Pose) -> None:
-    """Midpoint and end of body b with their markers; those at the end only if `both`."""
+def move_body(mech: Mechanism, b: int, q0: Array, z: Array, mid: Pose, end: Pose) -> None:
+    """Midpoint and end of body b, and its markers at the midpoint."""
     at = 6 * b
     for k in range(3):
         mid.q[b, 0, k] = q0[b, 0, k] + z[at + k]
@@ -71,9 +72,7 @@ def move_body(layout: Layout, b: int, q0: Array, z: Array, both: bool, mid: Pose
     nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
     for i in range(1, 4):
         turn(a0, a1, a2, nu, q0, b, i, mid.q, end.q)
-    turn_markers(layout, b, mid.q, mid.marker)
-    if both:
-        turn_markers(layout, b, end.q, end.marker)
+    turn_markers(mech, b, mid.q, mid.marker)
 
 
 @stage
@@ -82,13 +81,14 @@ def momentum_rows(
     end: Pose, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Set the momentum rows of body b without joints and loads and, if `slopes`, its matrix."""
-    at, m, n = 6 * b, mech.mass[b], layout.stride[b]
+    at, m = 6 * b, mech.body[b].mass
+    corner, n = layout.body[b].corner & OFFSET, layout.body[b].stride & OFFSET
     for k in range(3):
         x[at + k] = m * (2.0 * z[at + k] - h * v0[b, 0, k] - 0.5 * h * h * mech.gravity[k])
     a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
     r0, r1, r2 = 0.0, 0.0, 0.0
     for i in range(1, 4):  # sum_i E_i dbar_i x (2 a x dbar_i - h v_i^0), the increment without cancellation
-        E = mech.euler[b, i - 1]
+        E = mech.body[b].euler[i - 1]
         d0, d1, d2 = mid.q[b, i, 0], mid.q[b, i, 1], mid.q[b, i, 2]
         w0, w1, w2 = h * v0[b, i, 0], h * v0[b, i, 1], h * v0[b, i, 2]
         y0 = 2.0 * (a1 * d2 - a2 * d1) - w0
@@ -100,16 +100,16 @@ def momentum_rows(
         if slopes:  # (tr Z) I - Z, Z = sum_i E_i d_i^1 (d_i^0 + h/2 v_i^0)^T
             y0, y1, y2 = q0[b, i, 0] + 0.5 * w0, q0[b, i, 1] + 0.5 * w1, q0[b, i, 2] + 0.5 * w2
             e0, e1, e2 = end.q[b, i, 0], end.q[b, i, 1], end.q[b, i, 2]
-            add_turning(data, layout.corner[b], n, -E, y0, y1, y2, e0, e1, e2)
-            spin = mech.spin[b, i - 1]
+            add_turning(data, corner, n, -E, y0, y1, y2, e0, e1, e2)
+            spin = mech.body[b].spin[i - 1]
             if spin > 0.0:  # keeps the block of a rod without thickness regular; its residual is untouched
                 for r in range(3):
                     for c in range(3):
-                        data[layout.corner[b] + n * r + c] += spin * end.q[b, i, r] * end.q[b, i, c]
+                        data[corner + n * r + c] += spin * end.q[b, i, r] * end.q[b, i, c]
     x[at + 3], x[at + 4], x[at + 5] = r0, r1, r2
-    if slopes and layout.kept[b]:
+    if slopes and layout.body[b].kept:
         for k in range(3):
-            data[layout.pattern.diagonal[b] + k * (n + 1)] += m
+            data[layout.body[b].block + k * (n + 1)] += m
 
 
 @stage
@@ -182,7 +182,7 @@ def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: F
     expand(mech, layout, mid, x)
 
 
-@inner
+@stage
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, factors: Factors,
@@ -196,15 +196,17 @@ def solve(
         iteration += 1
         if slopes:
             clear(factors.data)
-        for b in range(mech.mass.size):
-            move_body(layout, b, q0, ws.z, slopes, ws.mid, ws.end)
+        for b in range(mech.body.size):
+            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+            if slopes:
+                turn_markers(mech, b, ws.end.q, ws.end.marker)
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        size, motion = take_update(mech.mass.size, ws.x, ws.z, newton.length)
+        size, motion = take_update(mech.body.size, ws.x, ws.z, newton.length)
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
         damped = size > LARGEST_TURN
@@ -230,40 +232,66 @@ def clear(a: Array) -> None:
 
 
 @stage
-def begin(mech: Mechanism, layout: Layout, q0: Array, start: Pose, feedback: Array) -> None:
+def begin(mech: Mechanism, q0: Array, start: Pose, feedback: Array) -> None:
     """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
-    for b in range(mech.mass.size):
-        turn_markers(layout, b, q0, start.marker)
-    index, marker = layout.markers.row, start.marker
-    for r in range(mech.c.size):
-        kind, a, b = layout.row_kind[r], mech.row_body[r, 0], mech.row_body[r, 1]
+    for b in range(mech.body.size):
+        turn_markers(mech, b, q0, start.marker)
+    marker = start.marker
+    for r in range(mech.row.size):
+        kind, a, b = mech.row[r].kind, mech.row[r].body[0], mech.row[r].body[1]
         if kind == COINCIDE:
-            i, j = index[r, 0, 1], index[r, 1, 1]
+            i, j = mech.row[r].marker[0, 1], mech.row[r].marker[1, 1]
             for k in range(3):
                 feedback[r + k] = FEEDBACK * (q0[b, 0, k] + marker[j, k] - q0[a, 0, k] + marker[i, k])
         elif kind == ANGLE:
-            feedback[r] = FEEDBACK * (dot3(row3(marker, index[r, 0, 0]), row3(marker, index[r, 1, 1])) - mech.c[r])
+            feedback[r] = FEEDBACK * (dot3(row3(marker, mech.row[r].marker[0, 0]), row3(marker, mech.row[r].marker[1, 1])) - mech.row[r].c)
         elif kind == GENERAL:
-            u, w = row_vectors(mech, layout, q0, marker, r)
-            feedback[r] = FEEDBACK * (dot3(u, w) - mech.c[r])
+            u, w = row_vectors(mech, q0, marker, r)
+            feedback[r] = FEEDBACK * (dot3(u, w) - mech.row[r].c)
 
 
 @stage
 def accept(mech: Mechanism, h: float, z: Array, q: Array, v: Array, mid: Pose) -> None:
     """Make the end of the step the present state: v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
         nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
         for k in range(3):
             q[b, 0, k] += 2.0 * z[6 * b + k]
             v[b, 0, k] = 4.0 * z[6 * b + k] / h - v[b, 0, k]
-        if mech.rigid[b]:
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 turn(a0, a1, a2, nu, q, b, i, mid.q, q)
                 d0, d1, d2 = mid.q[b, i, 0], mid.q[b, i, 1], mid.q[b, i, 2]
                 v[b, i, 0] = 4.0 * (a1 * d2 - a2 * d1) / h - v[b, i, 0]
                 v[b, i, 1] = 4.0 * (a2 * d0 - a0 * d2) / h - v[b, i, 1]
                 v[b, i, 2] = 4.0 * (a0 * d1 - a1 * d0) / h - v[b, i, 2]
+
+
+@inner
+def wants_first(layout: Layout, habit: Habit) -> bool:
+    """Whether a step begins with a new matrix: always, unless it is costly and the one at hand is still good."""
+    return layout.costly == 0 or habit.matrix[0] == 0
+
+
+@inner
+def patience(layout: Layout, surely: bool, newton: Newton) -> int:
+    """Iterations after which an attempt is given up."""
+    return newton.iterations if surely else min(PATIENCE * (1 + layout.costly), newton.iterations)
+
+
+@inner
+def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool) -> tuple[int, bool]:
+    """The order of extrapolation and whether to take the exact matrix for the attempt after this one; -1: give up.
+
+    Remembers whether the condensed matrix can be kept for the next step, or is no good for a while.
+    """
+    if not surely:
+        habit.matrix[0] = 1 if ended == CONVERGED and good else 0
+        if ended != CONVERGED:
+            habit.exact[0] = EXACT_STEPS
+        return order, True
+    return order // 2 if order > 0 else -1, True
 
 
 @loop
@@ -279,41 +307,25 @@ def march_midpoint(
     for n in range(wrench.shape[0]):
         if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
             return STOPPED, n
-        begin(mech, condensed, q, ws.mid, ws.feedback)
-        spent, ended, order = 0, STALLED, best_order(memory)
+        begin(mech, q, ws.mid, ws.feedback)
+        spent, ended, order, surely = 0, STALLED, best_order(memory), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
-            if habit.exact[0] == 0:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                make = condensed.costly == 0 or habit.matrix[0] == 0
-                patience = min(PATIENCE * (1 + condensed.costly), newton.iterations)
-                ended, iterations, good = solve(
-                    mech, condensed, h, q, v, wrench, n, newton, patience, make, habit, ws, fast
-                )
-                spent += iterations
-                learn(habit, ended, good)
-            if ended != CONVERGED:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                ended, iterations, good = solve(
-                    mech, exact, h, q, v, wrench, n, newton, newton.iterations, True, habit, ws, sure
-                )
-                spent += iterations
-            order = order // 2 if order > 0 else -1
+            guess(memory, order, habit, mech.body.size, ws.z)
+            layout, factors = (exact, sure) if surely else (condensed, fast)
+            ended, iterations, good = solve(
+                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                surely or wants_first(layout, habit), habit, ws, factors,
+            )  # fmt: skip
+            spent += iterations
+            order, surely = next_attempt(habit, ended, good, order, surely)
         if ended != CONVERGED:
             return ended, n
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws.z, q, v, ws.mid)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
-        remember(memory, ws.z, mech.mass.size, ws.x)
-        first = 6 * (mech.mass.size + 1)
-        for r in range(mech.c.size):
+        remember(memory, ws.z, mech.body.size, ws.x)
+        first = 6 * (mech.body.size + 1)
+        for r in range(mech.row.size):
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
         write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
     return CONVERGED, wrench.shape[0]
-
-
-@stage
-def learn(habit: Habit, ended: int, good: bool) -> None:
-    """Remember whether the condensed matrix can be kept, or is no good for a while."""
-    habit.matrix[0] = 1 if ended == CONVERGED and good else 0
-    if ended != CONVERGED:
-        habit.exact[0] = EXACT_STEPS

@@ -84,7 +84,8 @@ class JointView:
     @property
     def multipliers(self) -> Array:
         """Lagrange multipliers (T, rows) of this joint at second order."""
-        first, last = self._run.system.mech.joint_row[self._index : self._index + 2]
+        joint = self._run.system.mech.joint[self._index]
+        first, last = int(joint.first), int(joint.last)
         return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
 
 
@@ -232,7 +233,7 @@ class Trajectory:
 
     @cached_property
     def _errors(self) -> tuple[Array, ...]:
-        system, u, w = self.system, row_vectors(self.system.mech.c.size), row_vectors(self.system.mech.c.size)
+        system, u, w = self.system, row_vectors(self.system.mech.row.size), row_vectors(self.system.mech.row.size)
 
         def errors(rows: slice) -> tuple[Array, ...]:
             return balances.constraint_errors(system.mech, self.raw.q[rows], self.raw.v[rows], system.still, u, w)

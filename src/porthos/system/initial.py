@@ -52,17 +52,17 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
 def _project_position(system: MechanicalSystem, q: Array) -> Array:
     """q moved onto g = 0 by Gauss-Newton steps in the mass metric, down to round-off."""
     limit, size, scale = 1e-15, np.inf, _row_scale(system)
-    bodies, start = len(system.body_names), system.layout.pattern.start
+    first = 6 * (len(system.body_names) + 1)
     for _ in range(ITERATIONS):
-        rows, last = row_vectors(system.mech.c.size), size
-        g = np.zeros(system.mech.c.size)
+        rows, last = row_vectors(system.mech.row.size), size
+        g = np.zeros(system.mech.row.size)
         evaluate_rows(system.mech, q, 1.0, rows)
         nodal.constraint_values(system.mech, rows, g)
         size = float((np.abs(g) / scale).max())
         if size <= limit or (size < 1e3 * limit and size > 0.5 * last) or not np.isfinite(size):
             break
         rhs = right_side(system.layout.pattern)
-        rhs[start[bodies] : start[-1]] = -g
+        rhs[first : system.layout.pattern.unknowns] = -g
         x = _solve(system, q, rhs)
         mid, end = q.copy(), q.copy()
         moved(system.mech, q, 0.5 * x, mid, end)
@@ -72,24 +72,24 @@ def _project_position(system: MechanicalSystem, q: Array) -> Array:
 
 def _project_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
     """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = 0."""
-    bodies, start = len(system.body_names), system.layout.pattern.start
+    first = 6 * (len(system.body_names) + 1)
     result = twist.copy()
     for _ in range(2):  # the second pass removes the round-off of the first
         rhs = right_side(system.layout.pattern)
-        rhs[start[bodies] : start[-1]] = -_rates(system, q, result)
-        result += _solve(system, q, rhs)[: 6 * bodies].reshape(-1, 6)
+        rhs[first : system.layout.pattern.unknowns] = -_rates(system, q, result)
+        result += _solve(system, q, rhs)[: twist.size].reshape(-1, 6)
     return result
 
 
 def _solve(system: MechanicalSystem, q: Array, rhs: Array) -> Array:
-    rows, memory = row_vectors(system.mech.c.size), factors(system.layout.pattern)
+    rows, memory = row_vectors(system.mech.row.size), factors(system.layout.pattern)
     return nodal.solve_at(system.mech, system.layout, q, rhs, rows, memory)[1]
 
 
 def _rates(system: MechanicalSystem, q: Array, twist: Array) -> Array:
     """G v (R,) of every joint row for rigid velocities."""
     v = _rigid_velocity(system, q, twist)
-    count = system.mech.c.size
+    count = system.mech.row.size
     rows, rates, result = row_vectors(count), row_vectors(count), np.zeros(count)
     evaluate_rows(system.mech, q, 1.0, rows)
     evaluate_rows(system.mech, v, 0.0, rates)
@@ -107,7 +107,7 @@ def _rigid_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
 
 def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
     """|g| and |G v| of every joint row."""
-    rows, g = row_vectors(system.mech.c.size), np.zeros(system.mech.c.size)
+    rows, g = row_vectors(system.mech.row.size), np.zeros(system.mech.row.size)
     evaluate_rows(system.mech, q, 1.0, rows)
     nodal.constraint_values(system.mech, rows, g)
     return np.abs(g), np.abs(_rates(system, q, twist))
@@ -115,7 +115,7 @@ def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array
 
 def _row_scale(system: MechanicalSystem) -> Array:
     """The size of each joint row (R,): 1 for angles, the length of the mechanism for gaps, its square for distances."""
-    gap, distance = np.any(system.mech.cw[:, :, 0], axis=1), np.any(system.mech.cu[:, :, 0], axis=1)
+    gap, distance = np.any(system.mech.form.cw[:, :, 0], axis=1), np.any(system.mech.form.cu[:, :, 0], axis=1)
     return system.length ** (gap.astype(float) + distance)
 
 
@@ -125,7 +125,7 @@ def _refuse(system: MechanicalSystem, gaps: tuple[Array, Array], intro: str = ""
     scale = _row_scale(system)
     for gap, word in ((gaps[0], "positions"), (gaps[1], "velocities")):
         for name, first, last in zip(
-            system.joint_names, system.mech.joint_row[:-1], system.mech.joint_row[1:], strict=True
+            system.joint_names, system.mech.joint.first, system.mech.joint.last, strict=True
         ):
             worst = float(gap[first:last].max(initial=0.0))
             if not np.all(gap[first:last] <= REFUSED * scale[first:last]):
@@ -167,7 +167,7 @@ def _report(
 def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
     """lambda (m,) at (q, v): joint rows from the KKT solve, rigidity rows from M v' = f - G^T lambda."""
     mech = system.mech
-    acceleration, joint = np.zeros_like(q), np.zeros(mech.c.size)
+    acceleration, joint = np.zeros_like(q), np.zeros(mech.row.size)
     rows, rates = row_vectors(joint.size), row_vectors(joint.size)
     nodal.accelerations(
         mech, system.layout, q, v, wrench, rows, rates, factors(system.layout.pattern), acceleration, joint

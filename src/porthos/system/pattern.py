@@ -15,7 +15,8 @@ import heapq
 
 import numpy as np
 
-from porthos.kernels.elimination import Pattern
+from porthos.kernels.elimination import NEIGHBOUR, PIVOT, Pattern
+from porthos.notation import records
 
 GROUND = -1
 Sides = list[tuple[int, int]]
@@ -144,20 +145,31 @@ def place_blocks(
             place[i, j] = length
             length += sizes[i] * sizes[j]
     pairs = [(k, n) for k, neighbours in order for n in neighbours]
-    fill = [place[i, j] for _, neighbours in order for i in neighbours for j in neighbours]
+    nodes, later = [k for k, _ in order], [n for _, n in pairs]
     counts = np.array([len(neighbours) for _, neighbours in order], dtype=np.int64)
+    last, filled = np.cumsum(counts), np.cumsum(counts**2)
     pattern = Pattern(
-        size=np.array(sizes, dtype=np.int64),
-        start=np.array(start, dtype=np.int64),
-        order=np.array([k for k, _ in order], dtype=np.int64),
-        diagonal=np.array([place[k, k] for k in range(len(sizes))], dtype=np.int64),
-        pointer=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        node=np.array([n for _, n in pairs], dtype=np.int64),
-        upper=np.array([place[k, n] for k, n in pairs], dtype=np.int64),
-        lower=np.array([place[n, k] for k, n in pairs], dtype=np.int64),
-        fill_pointer=np.concatenate([[0], np.cumsum(counts**2)]).astype(np.int64),
-        fill=np.array(fill, dtype=np.int64),
+        pivot=records(
+            PIVOT,
+            node=nodes,
+            unknowns=[sizes[k] for k in nodes],
+            start=[start[k] for k in nodes],
+            block=[place[k, k] for k in nodes],
+            first=last - counts,
+            last=last,
+            updates=filled - counts**2,
+        ),
+        neighbour=records(
+            NEIGHBOUR,
+            unknowns=[sizes[n] for n in later],
+            start=[start[n] for n in later],
+            upper=[place[k, n] for k, n in pairs],
+            lower=[place[n, k] for k, n in pairs],
+            joint=[n >= bodies for n in later],
+        ),
+        fill=np.array([place[i, j] for _, neighbours in order for i in neighbours for j in neighbours], dtype=np.int64),
         length=length,
+        unknowns=start[-1],
         bodies=bodies,
     )
     return pattern, place
