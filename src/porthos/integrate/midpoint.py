@@ -10,8 +10,6 @@ import numpy as np
 
 from porthos.errors import PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
-from porthos.kernels import nodal
-from porthos.kernels.bodies import spatial_rates
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.joints import Pose
 from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
@@ -21,8 +19,8 @@ from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
 from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
 from porthos.system.ggl import require_inertia
-from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import NodalMatrix, twists
 
 
 class MidpointMemory(NamedTuple):
@@ -56,14 +54,8 @@ class _ReducedScheme(Scheme):
 
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """Increments from the velocities, multipliers from the accelerations at the start."""
-        mech, rows = system.mech, system.mech.row.size
-        twist, acceleration, lam = np.zeros((mech.body.size, 6)), np.zeros_like(q), np.zeros(rows)
-        spatial_rates(mech, q, v, twist)
-        nodal.accelerations(
-            mech, system.layout, q, v, wrench, row_vectors(rows), row_vectors(rows),
-            factors(system.layout.pattern), acceleration, lam,
-        )  # fmt: skip
-        z = np.concatenate([h / 2 * twist.ravel(), np.zeros(6), h**2 / 2 * lam])
+        _, lam = NodalMatrix(system).accelerations(q, v, wrench)
+        z = np.concatenate([h / 2 * twists(system, q, v).ravel(), np.zeros(6), h**2 / 2 * lam])
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(system.condensed.pattern), factors(system.layout.pattern)
         return MidpointMemory(_memory(z), habit, _workspace(system), fast, sure)

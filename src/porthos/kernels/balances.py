@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.compile import entry
-from porthos.kernels.nodal import constraint_rates, constraint_values
 from porthos.kernels.rows import cross, dot, evaluate
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array
@@ -46,18 +45,19 @@ def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: R
     """Largest |g| and |G v| (T,), rows of rigidity included; `still` (N+1, 4, 3) provides the ground."""
     bodies = mech.body.size
     position, velocity = np.zeros(q.shape[0]), np.zeros(q.shape[0])
-    g, gv = np.zeros(mech.row.size), np.zeros(mech.row.size)
     config, rate = still.copy(), np.zeros_like(still)
     for t in range(q.shape[0]):
-        config[:bodies] = q[t]
-        rate[:bodies] = v[t]
+        for b in range(bodies):
+            for i in range(4):
+                for k in range(3):
+                    config[b, i, k], rate[b, i, k] = q[t, b, i, k], v[t, b, i, k]
         evaluate(mech, config, 1.0, rows)
         evaluate(mech, rate, 0.0, rates)
-        constraint_values(mech, rows, g)
-        constraint_rates(mech, rows, rates, gv)
-        for r in range(g.size):
-            position[t] = max(position[t], abs(g[r]))
-            velocity[t] = max(velocity[t], abs(gv[r]))
+        for r in range(mech.row.size):
+            gap = dot(rows.u[r], rows.w[r]) - mech.row[r].c
+            rate_of_gap = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+            position[t] = max(position[t], abs(gap))
+            velocity[t] = max(velocity[t], abs(rate_of_gap))
         for b in range(bodies):
             if not mech.body[b].rigid:
                 continue

@@ -254,6 +254,13 @@ def substitute(pattern: Pattern, data: Array, b: Array) -> None:
         backward(pattern, position, data, b)
 
 
+@stage
+def clear(a: Array) -> None:
+    """Set a vector to zero."""
+    for i in range(a.size):
+        a[i] = 0.0
+
+
 @kernel
 def add_block(data: Array, at: int, columns: int, block: Array) -> None:
     """Add a small matrix to the block at `at`, whose rows have the length `columns`."""

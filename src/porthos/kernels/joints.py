@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels.blocks import OFFSET
-from porthos.kernels.compile import inner, stage
+from porthos.kernels.compile import frame, inner, stage
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33, triple
 from porthos.notation import Array
@@ -231,7 +231,7 @@ def general_row(
             add_turning(data, layout.body[b].corner & OFFSET, n, 0.5 * lam, u[0], u[1], u[2], rw[0], rw[1], rw[2])
 
 
-@stage
+@frame
 def joint_rows(
     mech: Mechanism, layout: Layout, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
     data: Array,

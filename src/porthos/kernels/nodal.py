@@ -9,7 +9,7 @@ import numpy as np
 
 from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
-from porthos.kernels.elimination import LARGEST, Factors, add_block, factorise, substitute
+from porthos.kernels.elimination import Factors, add_block, clear, factorise, substitute
 from porthos.kernels.forces import lever
 from porthos.kernels.newton import PIVOT_FLOOR
 from porthos.kernels.rows import cross, dot, evaluate, reduced_row
@@ -24,7 +24,7 @@ REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
 def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors) -> int:
     """Assemble and factorise the matrix at q; returns what `factorise` returns."""
     evaluate(mech, q, 1.0, rows)
-    factors.data[:] = 0.0
+    clear(factors.data)
     A, row = np.empty((3, 3)), np.empty(6)
     for b in range(mech.body.size):
         n = layout.body[b].stride
@@ -73,32 +73,15 @@ def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs
 
 
 @entry
-def constraint_values(mech: Mechanism, rows: RowVectors, out: Array) -> None:
-    """out (R,) = g at the configuration of the rows."""
-    for r in range(mech.row.size):
-        out[r] = dot(rows.u[r], rows.w[r]) - mech.row[r].c
-
-
-@entry
-def constraint_rates(mech: Mechanism, rows: RowVectors, rates: RowVectors, out: Array) -> None:
-    """out (R,) = G(q) v from the rows at q and their linear parts at v."""
-    for r in range(mech.row.size):
-        out[r] = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
-
-
-@entry
-def solve_at(
-    mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors
-) -> tuple[int, Array]:
-    """Assemble the matrix at q and solve with rhs (right_side); returns what `factorise` returns, and the solution."""
-    ended = factorise_nodal(mech, layout, q, rows, factors)
-    return ended, solve_nodal(mech, layout, q, factors, rhs)
+def solve_at(mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors) -> Array:
+    """Assemble the matrix at q and solve with rhs (right_side)."""
+    factorise_nodal(mech, layout, q, rows, factors)
+    return solve_nodal(mech, layout, q, factors, rhs)
 
 
 @kernel
 def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
-    """out (N+1, 4, 3): the part -sum_j (v_i . v_j) d_j of the accelerations of the directors."""
-    out[:, :, :] = 0.0
+    """Add the part -sum_j (v_i . v_j) d_j of the accelerations of the directors to out (N+1, 4, 3)."""
     for b in range(mech.body.size):
         if mech.body[b].rigid:
             for i in range(1, 4):
@@ -109,7 +92,7 @@ def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
 
 
 @kernel
-def applied_forces(mech: Mechanism, layout: Layout, q: Array, wrench: Array, acceleration: Array, x: Array) -> None:
+def applied_forces(mech: Mechanism, q: Array, wrench: Array, acceleration: Array, x: Array) -> None:
     """Set the momentum rows of x to weights, loads and the inertia of the centripetal accelerations."""
     part = np.empty(3)
     for b in range(mech.body.size):
@@ -132,32 +115,22 @@ def applied_forces(mech: Mechanism, layout: Layout, q: Array, wrench: Array, acc
 
 
 @entry
-def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: Array, rows: RowVectors,
-                  rates: RowVectors, factors: Factors, acceleration: Array, lam: Array) -> int:  # fmt: skip
-    """v' (N+1, 4, 3) and the joint multipliers (R,) at (q, v); returns what `factorise` returns.
+def acceleration_side(
+    mech: Mechanism, q: Array, v: Array, wrench: Array, rows: RowVectors, rates: RowVectors, acceleration: Array,
+    x: Array,
+) -> None:  # fmt: skip
+    """The right-hand side x for (v_phi', omega') and the multipliers, and the centripetal part of the accelerations.
 
-    M v' + G^T lam = f and d/dt (G v) = 0, solved in the reduced unknowns.
+    M v' + G^T lam = f and d/dt (G v) = 0, in the reduced unknowns.
     """
-    bodies = mech.body.size
-    ended = factorise_nodal(mech, layout, q, rows, factors)
+    first = 6 * (mech.body.size + 1)
+    clear(x)
     centripetal(mech, q, v, acceleration)
-    x, part = np.zeros(layout.pattern.unknowns + LARGEST), np.empty(3)
-    applied_forces(mech, layout, q, wrench, acceleration, x)
+    applied_forces(mech, q, wrench, acceleration, x)
     evaluate(mech, v, 0.0, rates)
     for r in range(mech.row.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
-        x[6 * (bodies + 1) + r] = -2.0 * dot(rates.u[r], rates.w[r])
+        x[first + r] = -2.0 * dot(rates.u[r], rates.w[r])
+    evaluate(mech, q, 1.0, rows)
     evaluate(mech, acceleration, 0.0, rates)
     for r in range(mech.row.size):
-        x[6 * (bodies + 1) + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
-    x = solve_nodal(mech, layout, q, factors, x)
-    for b in range(bodies):
-        for k in range(3):
-            acceleration[b, 0, k] = x[6 * b + k]
-        if mech.body[b].rigid:
-            for i in range(1, 4):
-                cross(x[6 * b + 3 : 6 * b + 6], q[b, i], part)
-                for k in range(3):
-                    acceleration[b, i, k] += part[k]
-    for r in range(lam.size):
-        lam[r] = x[6 * (bodies + 1) + r]
-    return ended
+        x[first + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])

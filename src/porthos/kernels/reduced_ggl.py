@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from porthos.kernels.bodies import turn, turn_markers
-from porthos.kernels.compile import inner, loop, stage
-from porthos.kernels.elimination import Factors
+from porthos.kernels.compile import frame, loop, stage
+from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED, asked
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
@@ -30,7 +30,6 @@ from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
-    PATIENCE,
     RUNNING,
     STALLED,
     Habit,
@@ -47,7 +46,6 @@ from porthos.kernels.reduced_midpoint import (
     Workspace,
     back_solve,
     begin,
-    clear,
     largest_update,
     make_factors,
     momentum_rows,
@@ -254,7 +252,7 @@ def take_velocity_update(bodies: int, x: Array, t: Array, length: float) -> floa
     return largest_update(bodies, x, 1.0 / length)
 
 
-@stage
+@frame
 def solve_velocities(
     mech: Mechanism, layout: Layout, h: float, v0: Array, sweeps: int, length: float, ws: Workspace, lv: Levels,
     factors: Factors,
@@ -270,7 +268,7 @@ def solve_velocities(
     return change
 
 
-@stage
+@frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,

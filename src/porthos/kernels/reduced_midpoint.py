@@ -15,8 +15,8 @@ import numpy as np
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
-from porthos.kernels.compile import inner, loop, stage
-from porthos.kernels.elimination import Factors, factorise, substitute
+from porthos.kernels.compile import frame, inner, loop, stage
+from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED, asked
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import Pose, add_compliance, add_turning, condense, expand, joint_rows, row_vectors
@@ -160,7 +160,7 @@ def wants_matrix(layout: Layout, damped: bool, size: float, previous: float) -> 
     return size > NOISE and np.log(ROUND_OFF / size) < layout.worth * np.log(ratio)
 
 
-@stage
+@frame
 def make_factors(
     mech: Mechanism, layout: Layout, mid: Pose, end: Pose, iteration: int, habit: Habit, factors: Factors
 ) -> int:
@@ -174,7 +174,7 @@ def make_factors(
     return RUNNING
 
 
-@stage
+@frame
 def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: Factors, x: Array) -> None:
     """Turn the residual x of all rows into the update of all unknowns."""
     condense(mech, layout, end, x)
@@ -182,7 +182,7 @@ def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: F
     expand(mech, layout, mid, x)
 
 
-@stage
+@frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, factors: Factors,
@@ -225,29 +225,23 @@ def solve(
 
 
 @stage
-def clear(a: Array) -> None:
-    """Set a vector to zero."""
-    for i in range(a.size):
-        a[i] = 0.0
-
-
-@stage
 def begin(mech: Mechanism, q0: Array, start: Pose, feedback: Array) -> None:
     """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
     for b in range(mech.body.size):
         turn_markers(mech, b, q0, start.marker)
     marker = start.marker
     for r in range(mech.row.size):
-        kind, a, b = mech.row[r].kind, mech.row[r].body[0], mech.row[r].body[1]
-        if kind == COINCIDE:
-            i, j = mech.row[r].marker[0, 1], mech.row[r].marker[1, 1]
+        row = mech.row[r]
+        a, b = row.body[0], row.body[1]
+        if row.kind == COINCIDE:
+            i, j = row.marker[0, 1], row.marker[1, 1]
             for k in range(3):
                 feedback[r + k] = FEEDBACK * (q0[b, 0, k] + marker[j, k] - q0[a, 0, k] + marker[i, k])
-        elif kind == ANGLE:
-            feedback[r] = FEEDBACK * (dot3(row3(marker, mech.row[r].marker[0, 0]), row3(marker, mech.row[r].marker[1, 1])) - mech.row[r].c)
-        elif kind == GENERAL:
+        elif row.kind == ANGLE:
+            feedback[r] = FEEDBACK * (dot3(row3(marker, row.marker[0, 0]), row3(marker, row.marker[1, 1])) - row.c)
+        elif row.kind == GENERAL:
             u, w = row_vectors(mech, q0, marker, r)
-            feedback[r] = FEEDBACK * (dot3(u, w) - mech.row[r].c)
+            feedback[r] = FEEDBACK * (dot3(u, w) - row.c)
 
 
 @stage

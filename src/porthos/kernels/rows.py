@@ -5,7 +5,7 @@ With delta phi, delta d_i = theta x d_i:   delta u = sum_s cu_s0 delta phi_s + t
 
 from __future__ import annotations
 
-from porthos.kernels.compile import entry, inner, kernel
+from porthos.kernels.compile import inner, kernel
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array
 
@@ -28,24 +28,19 @@ def dot(a: Array, b: Array) -> float:
 def evaluate(mech: Mechanism, q: Array, constant: float, rows: RowVectors) -> None:
     """All row vectors at q; `constant` = 1 for a configuration, 0 for the linear part at a velocity."""
     for r in range(mech.row.size):
+        form = mech.form[r]
         for k in range(3):
-            u, w = constant * mech.form[r].u0[k], constant * mech.form[r].w0[k]
+            u, w = constant * form.u0[k], constant * form.w0[k]
             for s in range(2):
                 b = mech.row[r].body[s]
-                x = mech.form[r].cu[s, 1] * q[b, 1, k] + mech.form[r].cu[s, 2] * q[b, 2, k] + mech.form[r].cu[s, 3] * q[b, 3, k]
-                y = mech.form[r].cw[s, 1] * q[b, 1, k] + mech.form[r].cw[s, 2] * q[b, 2, k] + mech.form[r].cw[s, 3] * q[b, 3, k]
+                x = form.cu[s, 1] * q[b, 1, k] + form.cu[s, 2] * q[b, 2, k] + form.cu[s, 3] * q[b, 3, k]
+                y = form.cw[s, 1] * q[b, 1, k] + form.cw[s, 2] * q[b, 2, k] + form.cw[s, 3] * q[b, 3, k]
                 rows.ru[r, s, k] = x
                 rows.rw[r, s, k] = y
-                u += x + mech.form[r].cu[s, 0] * q[b, 0, k]
-                w += y + mech.form[r].cw[s, 0] * q[b, 0, k]
+                u += x + form.cu[s, 0] * q[b, 0, k]
+                w += y + form.cw[s, 0] * q[b, 0, k]
             rows.u[r, k] = u
             rows.w[r, k] = w
-
-
-@entry
-def evaluate_rows(mech: Mechanism, q: Array, constant: float, rows: RowVectors) -> None:
-    """`evaluate`, for calls from Python."""
-    evaluate(mech, q, constant, rows)
 
 
 @kernel

@@ -118,4 +118,3 @@ class RowVectors(NamedTuple):
     w: Array  # (R, 3)
     ru: Array  # (R, 2, 3)
     rw: Array  # (R, 2, 3)
-

@@ -8,33 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.kernels.elimination import factors
-from porthos.kernels.nodal import accelerations
 from porthos.notation import Array
-from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import NodalMatrix
 
 
 def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
     """Joint multipliers (T, R) that belong to the accelerations at the states q, v (T, N, 4, 3)."""
-    rows = system.mech.row.size
-    result = np.zeros((q.shape[0], rows))
-    vectors, rates, memory = row_vectors(rows), row_vectors(rows), factors(system.layout.pattern)
-    config, rate, acceleration = system.still.copy(), np.zeros_like(system.still), np.zeros_like(system.still)
+    result, matrix = np.zeros((q.shape[0], system.mech.row.size)), NodalMatrix(system)
+    config, rate = system.still.copy(), np.zeros_like(system.still)
     for k in range(q.shape[0]):
         config[:-1], rate[:-1] = q[k], v[k]
-        accelerations(
-            system.mech,
-            system.layout,
-            config,
-            rate,
-            wrench[k],
-            vectors,
-            rates,
-            memory,
-            acceleration,
-            result[k],
-        )
+        result[k] = matrix.accelerations(config, rate, wrench[k])[1]
     return result
 
 

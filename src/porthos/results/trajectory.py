@@ -14,8 +14,8 @@ from porthos.integrate.march import March
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
 from porthos.results.reactions import joint_reaction, nodal_multipliers
-from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import row_memory
 
 if TYPE_CHECKING:
     import xarray
@@ -233,7 +233,7 @@ class Trajectory:
 
     @cached_property
     def _errors(self) -> tuple[Array, ...]:
-        system, u, w = self.system, row_vectors(self.system.mech.row.size), row_vectors(self.system.mech.row.size)
+        system, u, w = self.system, row_memory(self.system), row_memory(self.system)
 
         def errors(rows: slice) -> tuple[Array, ...]:
             return balances.constraint_errors(system.mech, self.raw.q[rows], self.raw.v[rows], system.still, u, w)

@@ -87,7 +87,7 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool]) -> Layout:
             body_body=np.reshape([(place.get((a, b), -1), place.get((b, a), -1)) for a, b in pairs], (-1, 2)),
         ),
         share=records(SHARE, joint=[j for at in shares for j, _ in at], side=[s for at in shares for _, s in at]),
-        between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=np.int64),
+        between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=int),
         complete=int(not mech.body.spin.any() and (bool(kept.all()) or not any(_coupled(mech)))),
         worth=worth,
         costly=int(worth > COSTLY),

@@ -242,20 +242,20 @@ class MechanicalSystem(PHDAE):
         d = full[self.rigid, 1:]
         gram = np.einsum("bik,bjk->bij", d, d)
         rigidity = [(gram[:, i, j] - 1) / 2 if i == j else gram[:, i, j] for i, j in RIGIDITY]
-        u, w = self._row_vectors(full, constant=1.0)
+        u, w = self.row_vectors(full, constant=1.0)
         return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - self.mech.row.c])
 
     def G(self, q: Array) -> sparse.csr_array:
         """The constraint Jacobian dg/dq (m, n)."""
         full = self.to_kernel(q)
-        return self._jacobian(full, self._row_vectors(full, constant=1.0))
+        return self._jacobian(full, self.row_vectors(full, constant=1.0))
 
     def G_rate(self, v: Array) -> sparse.csr_array:
         """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
         full = self.to_kernel(v, rate=True)
-        return self._jacobian(full, self._row_vectors(full, constant=0.0))
+        return self._jacobian(full, self.row_vectors(full, constant=0.0))
 
-    def _row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
+    def row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
         """u and w (R, 3) of all joint rows; constant = 0 gives their linear parts."""
         sides = full[self.mech.row.body]  # (R, 2, 4, 3)
         u = constant * self.mech.form.u0 + np.einsum("rsi,rsik->rk", self.mech.form.cu, sides)

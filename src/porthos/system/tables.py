@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,9 +49,7 @@ def mechanism(plain: Plain) -> Mechanism:
     ranges, markers, places = _markers(plain)
     kinds = _row_kinds(form)
     return Mechanism(
-        body=records(
-            BODY, mass=plain.mass, euler=plain.euler, spin=plain.spin, rigid=plain.rigid, markers=ranges[: plain.mass.size]
-        ),
+        body=records(BODY, mass=plain.mass, euler=plain.euler, spin=plain.spin, rigid=plain.rigid, markers=ranges[:-1]),
         row=records(ROW, c=plain.c, body=plain.row_body, marker=places, kind=kinds),
         form=form,
         joint=records(
@@ -105,7 +104,7 @@ def _markers(plain: Plain) -> tuple[IntArray, Array, IntArray]:
 def _point_joints(edges: IntArray, kinds: IntArray) -> IntArray:
     """1 for joints whose first three rows coincide and whose other rows are angles."""
     result = np.zeros(edges.size - 1, dtype=np.int64)
-    for j, (first, last) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for j, (first, last) in enumerate(pairwise(edges)):
         result[j] = last > first and kinds[first] == COINCIDE and bool(np.all(kinds[first + 3 : last] == ANGLE))
     return result
 
@@ -113,7 +112,7 @@ def _point_joints(edges: IntArray, kinds: IntArray) -> IntArray:
 def _shifting(edges: IntArray, form: Records) -> IntArray:
     """How many rows of each joint there are up to the last one that depends on translations."""
     moved = np.any(form.cu[:, :, 0] != 0.0, axis=1) | np.any(form.cw[:, :, 0] != 0.0, axis=1)
-    parts = (moved[first:last] for first, last in zip(edges[:-1], edges[1:], strict=True))
+    parts = (moved[first:last] for first, last in pairwise(edges))
     return np.array([int(np.flatnonzero(part)[-1]) + 1 if part.any() else 0 for part in parts], dtype=np.int64)
 
 
