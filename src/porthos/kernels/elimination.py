@@ -160,6 +160,11 @@ def forward_3(pattern: Pattern, position: int, data: Array, b: Array) -> None:
     for ii in range(pivot.first, pivot.last):
         row = pattern.neighbour[ii]
         left, t = row.lower & OFFSET, row.start & OFFSET
+        if row.unknowns == 3:
+            b[t] -= data[left] * x + data[left + 1] * y + data[left + 2] * z
+            b[t + 1] -= data[left + 3] * x + data[left + 4] * y + data[left + 5] * z
+            b[t + 2] -= data[left + 6] * x + data[left + 7] * y + data[left + 8] * z
+            continue
         for target in range(t, t + row.unknowns):
             b[target] -= data[left] * x + data[left + 1] * y + data[left + 2] * z
             left += 3
@@ -212,31 +217,49 @@ def forward_any(pattern: Pattern, position: int, data: Array, b: Array) -> None:
 
 
 @stage
-def backward(pattern: Pattern, position: int, data: Array, b: Array) -> None:
-    """Backward substitution of a node."""
+def backward_3(pattern: Pattern, position: int, data: Array, b: Array) -> None:
+    """Backward substitution of a node of size 3; its unknowns stay in registers."""
     pivot = pattern.pivot[position]
-    n, s = pivot.unknowns & OFFSET, pivot.start & OFFSET
+    s = pivot.start & OFFSET
+    u, v, w = b[s], b[s + 1], b[s + 2]
     for jj in range(pivot.first, pivot.last):
         column = pattern.neighbour[jj]
         at, source, m = column.upper & OFFSET, column.start & OFFSET, column.unknowns & OFFSET
         if m == 3:
             x, y, z = b[source], b[source + 1], b[source + 2]
-            for target in range(s, s + n):
-                b[target] -= data[at] * x + data[at + 1] * y + data[at + 2] * z
-                at += 3
-        elif m == 5:
+            u -= data[at] * x + data[at + 1] * y + data[at + 2] * z
+            v -= data[at + 3] * x + data[at + 4] * y + data[at + 5] * z
+            w -= data[at + 6] * x + data[at + 7] * y + data[at + 8] * z
+            continue
+        for c in range(m):
+            x = b[source + c]
+            u -= data[at + c] * x
+            v -= data[at + m + c] * x
+            w -= data[at + 2 * m + c] * x
+    b[s], b[s + 1], b[s + 2] = u, v, w
+
+
+@stage
+def backward_any(pattern: Pattern, position: int, data: Array, b: Array) -> None:
+    """Backward substitution of a node of any size."""
+    pivot = pattern.pivot[position]
+    n, s = pivot.unknowns & OFFSET, pivot.start & OFFSET
+    for jj in range(pivot.first, pivot.last):
+        column = pattern.neighbour[jj]
+        at, source, m = column.upper & OFFSET, column.start & OFFSET, column.unknowns & OFFSET
+        if m == 5:
             v, w, x, y, z = b[source], b[source + 1], b[source + 2], b[source + 3], b[source + 4]
             for target in range(s, s + n):
                 total = data[at] * v + data[at + 1] * w + data[at + 2] * x
                 b[target] -= total + data[at + 3] * y + data[at + 4] * z
                 at += 5
-        else:
-            for target in range(s, s + n):
-                total = 0.0
-                for c in range(m):
-                    total += data[at + c] * b[source + c]
-                b[target] -= total
-                at += m
+            continue
+        for target in range(s, s + n):
+            total = 0.0
+            for c in range(m):
+                total += data[at + c] * b[source + c]
+            b[target] -= total
+            at += m
 
 
 @algebra
@@ -251,7 +274,10 @@ def substitute(pattern: Pattern, data: Array, b: Array) -> None:
         else:
             forward_any(pattern, position, data, b)
     for position in range(pattern.pivot.size - 1, -1, -1):
-        backward(pattern, position, data, b)
+        if pattern.pivot[position].unknowns == 3:
+            backward_3(pattern, position, data, b)
+        else:
+            backward_any(pattern, position, data, b)
 
 
 @stage

@@ -6,7 +6,9 @@ eliminated before ties its cluster of eliminated parts to a body that is still t
 - after all its bodies (the rows then keep all their columns of a Jacobian of full rank), or
 - after one of them, if the cluster of that body is not tied to the ground either: its rows are independent on the six
   motions of that cluster.
-Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees.
+Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees. Among those
+with equally many it is the one that has waited longest: a net is then taken off at many places in turn, which leaves
+a quarter less work than taking what comes next to the last one, and a chain from both ends.
 """
 
 from __future__ import annotations
@@ -63,9 +65,9 @@ class _Ordering:
             return False
         return len(clusters) == len(bodies) or not self.clusters.grounded[clusters[0]]
 
-    def cost(self, k: int) -> tuple[int, int]:
-        """Fewest neighbouring unknowns first; on a tie the joint, or the body named last (a leaf, usually)."""
-        return -1 if k in self.first else sum(self.sizes[n] for n in self.graph[k]), -k
+    def degree(self, k: int) -> int:
+        """How many unknowns the neighbours of k have."""
+        return -1 if k in self.first else sum(self.sizes[n] for n in self.graph[k])
 
     def eliminate(self, k: int) -> list[int]:
         """Remove k from the graph, join its neighbours with each other, and return them."""
@@ -96,17 +98,21 @@ class _Ordering:
         A joint becomes allowed only when a body next to it is eliminated (the boundary of an eliminated cluster is
         a clique), so it is enough to look at the neighbours of what was eliminated last.
         """
-        heap = [(self.cost(k), k) for k in range(self.bodies)]
+        degrees = [self.degree(k) for k in range(len(self.sizes))]
+        arrival = [-k for k in range(len(self.sizes))]  # when a node got its degree; at first leaves before roots
+        heap = [(degrees[k], arrival[k], k) for k in range(self.bodies)]
         heapq.heapify(heap)
         result: list[tuple[int, list[int]]] = []
         while heap:
-            cost, k = heapq.heappop(heap)
-            if self.done[k] or cost != self.cost(k) or not self.allowed(k):
+            degree, _, k = heapq.heappop(heap)
+            if self.done[k] or degree != degrees[k] or not self.allowed(k):
                 continue
             neighbours = self.eliminate(k)
             result.append((k, neighbours))
             for n in neighbours:
-                heapq.heappush(heap, (self.cost(n), n))
+                if (now := self.degree(n)) != degrees[n]:
+                    degrees[n], arrival[n] = now, len(result)
+                heapq.heappush(heap, (degrees[n], arrival[n], n))
         assert len(result) == len(self.sizes), "every body and joint must be eliminated"
         return result
 
