@@ -30,8 +30,11 @@ from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
+    NOISE,
+    ROUND_OFF,
     RUNNING,
     STALLED,
+    STUCK,
     Habit,
     Memory,
     Newton,
@@ -46,13 +49,13 @@ from porthos.kernels.reduced_midpoint import (
     Workspace,
     back_solve,
     begin,
-    largest_update,
     make_factors,
     momentum_rows,
     move_body,
     next_attempt,
     patience,
     take_update,
+    update_size,
     wants_first,
     wants_matrix,
 )
@@ -60,53 +63,22 @@ from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33
 from porthos.notation import Array
 
-COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step
+COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step, at worst
+MARGIN, FORGETTING = 3.0, 1.1  # what was seen of that in earlier steps is believed times a margin that grows
+LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
+WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
+POLISH = 8  # sweeps at most for velocities whose positions have converged
 
 
 class Levels(NamedTuple):
     """Memory for a step of PH-MP-GGL beside that of PH-MP."""
 
     z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
-    memory: Memory
+    last: Array  # (6 N,) (t_phi, t_omega) at the end of the last step
+    memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
+    rate: Array  # (1,) by which updates of positions shrank, at least, in the last step that had three of them
     L: Array  # (N+1, 3, 3) velocity gradients
-    K: Array  # (N+1, 3, 3) sum_i Y_i dbar_i^T
     V: Array  # (N+1, 3) Vbar_phi
-
-
-@stage
-def velocity_gradient(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z: Array, mid: Pose, end: Pose,
-                      lv: Levels) -> None:  # fmt: skip
-    """L = (sum_j Vbar_j d_j^0T) (I - skew(a)) and the part sum_i M_i (q^1 - q^0 - Vbar)_i dbar_i^T of K."""
-    at = 6 * b
-    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
-    t0, t1, t2 = lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]
-    for k in range(3):
-        lv.V[b, k] = 0.5 * h * v0[b, 0, k] + lv.z[at + k]
-        for c in range(3):
-            lv.L[b, k, c] = 0.0
-            lv.K[b, k, c] = 0.0
-    for i in range(1, 4):
-        d, e, E = row33(mid.q, b, i), row33(end.q, b, i), mech.body[b].euler[i - 1]
-        spun, half = cross3((t0, t1, t2), e), cross3((a0, a1, a2), d)
-        for k in range(3):
-            V = 0.5 * h * v0[b, i, k] + spun[k]
-            Y = E * (2.0 * half[k] - V)
-            for c in range(3):
-                lv.L[b, k, c] += V * q0[b, i, c]
-                lv.K[b, k, c] += Y * d[c]
-    for k in range(3):
-        x, y, w = lv.L[b, k, 0], lv.L[b, k, 1], lv.L[b, k, 2]
-        lv.L[b, k, 0] = x - (y * a2 - w * a1)
-        lv.L[b, k, 1] = y - (w * a0 - x * a2)
-        lv.L[b, k, 2] = w - (x * a1 - y * a0)
-
-
-@stage
-def subtract_outer(K: Array, b: int, f: float, u: Triple, w: Triple) -> None:
-    """K_b -= f u w^T."""
-    for k in range(3):
-        for c in range(3):
-            K[b, k, c] -= f * u[k] * w[c]
 
 
 @stage
@@ -128,22 +100,51 @@ def add_vector(x: Array, at: int, f: float, a: Triple) -> None:
 
 
 @stage
+def correct_body(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z: Array, mid: Pose, end: Pose, lv: Levels,
+                 x: Array) -> None:  # fmt: skip
+    """L = (sum_j Vbar_j d_j^0T) (I - skew(a)), and 1/2 sum_i dbar_i x L Y_i with the part M (q^1 - q^0 - Vbar) of Y."""
+    at = 6 * b
+    a, t = (z[at + 3], z[at + 4], z[at + 5]), (lv.z[at + 3], lv.z[at + 4], lv.z[at + 5])
+    for k in range(3):
+        lv.V[b, k] = 0.5 * h * v0[b, 0, k] + lv.z[at + k]
+        for c in range(3):
+            lv.L[b, k, c] = 0.0
+    for i in range(1, 4):
+        V = combine3(0.5 * h, row33(v0, b, i), 1.0, cross3(t, row33(end.q, b, i)))
+        for k in range(3):
+            for c in range(3):
+                lv.L[b, k, c] += V[k] * q0[b, i, c]
+    for k in range(3):
+        u, v, w = lv.L[b, k, 0], lv.L[b, k, 1], lv.L[b, k, 2]
+        lv.L[b, k, 0] = u - (v * a[2] - w * a[1])
+        lv.L[b, k, 1] = v - (w * a[0] - u * a[2])
+        lv.L[b, k, 2] = w - (u * a[1] - v * a[0])
+    for i in range(1, 4):
+        d = row33(mid.q, b, i)
+        V = combine3(0.5 * h, row33(v0, b, i), 1.0, cross3(t, row33(end.q, b, i)))
+        Y = combine3(2.0, cross3(a, d), -1.0, V)
+        add_vector(x, at + 3, 0.5 * mech.body[b].euler[i - 1], cross3(d, stretched(lv.L, b, Y)))
+
+
+@stage
 def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
-    """The part -Gbar^T gam' of Y in K, and 1/2 Pbar^T G(Vbar)^T gam' in the momentum rows."""
+    """1/2 Pbar^T [G(Vbar)^T gam' + L Y] with the part -Gbar^T gam' of Y."""
     first = 6 * (mech.body.size + 1)
     for r in range(mech.row.size):
-        kind, a, b, gam = mech.row[r].kind, mech.row[r].body[0], mech.row[r].body[1], lv.z[first + r]
-        if kind == COINCIDE:  # G is constant
+        row, gam = mech.row[r], lv.z[first + r]
+        if row.kind == COINCIDE:  # G is constant
             force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
-            subtract_outer(lv.K, a, 1.0, force, row3(mid.marker, mech.row[r].marker[0, 1]))
-            subtract_outer(lv.K, b, 1.0, force, row3(mid.marker, mech.row[r].marker[1, 1]))
-        elif kind == ANGLE:
-            u, w = row3(mid.marker, mech.row[r].marker[0, 0]), row3(mid.marker, mech.row[r].marker[1, 1])
-            subtract_outer(lv.K, a, gam, w, u)
-            subtract_outer(lv.K, b, gam, u, w)
-            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, stretched(lv.L, b, w)))
-            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, stretched(lv.L, a, u)))
-        elif kind == GENERAL:
+            for s in range(2):
+                arm = row3(mid.marker, row.marker[s, 1])
+                add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, stretched(lv.L, row.body[s], force)))
+        elif row.kind == ANGLE:
+            a, b = row.body[0], row.body[1]
+            u, w = row3(mid.marker, row.marker[0, 0]), row3(mid.marker, row.marker[1, 1])
+            dw = combine3(1.0, stretched(lv.L, b, w), -1.0, stretched(lv.L, a, w))
+            du = combine3(1.0, stretched(lv.L, a, u), -1.0, stretched(lv.L, b, u))
+            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, dw))
+            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, du))
+        elif row.kind == GENERAL:
             correct_general_row(mech, mid, lv, r, gam, x)
 
 
@@ -155,28 +156,16 @@ def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: flo
     for s in range(2):
         b = mech.row[r].body[s]
         ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
-        subtract_outer(lv.K, b, gam, w, ru)
-        subtract_outer(lv.K, b, gam, u, rw)
         V = row3(lv.V, b)
         du = combine3(1.0, du, 1.0, combine3(mech.form[r].cu[s, 0], V, 1.0, stretched(lv.L, b, ru)))
         dw = combine3(1.0, dw, 1.0, combine3(mech.form[r].cw[s, 0], V, 1.0, stretched(lv.L, b, rw)))
     for s in range(2):
-        at = 6 * mech.row[r].body[s]
+        b = mech.row[r].body[s]
+        ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
         shift, torque = reduced_side(mech, mid, r, s, du, dw)
-        add_vector(x, at, 0.5 * gam, shift)
-        add_vector(x, at + 3, 0.5 * gam, torque)
-
-
-@stage
-def correct_body(b: int, lv: Levels, x: Array) -> None:
-    """1/2 sum_i dbar_i x L Y_i in the momentum rows of body b: the skew part of L K."""
-    L, K = lv.L, lv.K
-    t0 = t1 = t2 = 0.0
-    for k in range(3):
-        t0 += L[b, 2, k] * K[b, k, 1] - L[b, 1, k] * K[b, k, 2]
-        t1 += L[b, 0, k] * K[b, k, 2] - L[b, 2, k] * K[b, k, 0]
-        t2 += L[b, 1, k] * K[b, k, 0] - L[b, 0, k] * K[b, k, 1]
-    add_vector(x, 6 * b + 3, 0.5, (t0, t1, t2))
+        carried = combine3(1.0, cross3(ru, stretched(lv.L, b, w)), 1.0, cross3(rw, stretched(lv.L, b, u)))
+        add_vector(x, 6 * b, 0.5 * gam, shift)
+        add_vector(x, 6 * b + 3, 0.5 * gam, combine3(1.0, torque, -1.0, carried))
 
 
 @stage
@@ -233,39 +222,49 @@ def velocity_joints(mech: Mechanism, mid: Pose, end: Pose, t: Array, x: Array) -
 
 
 @stage
-def follow(bodies: int, share: float, x: Array, t: Array) -> None:
-    """Let the velocities follow the update x of the positions, before they are solved for.
+def guess_velocities(bodies: int, z: Array, lv: Levels) -> None:
+    """Add where PH-MP would take the velocities, 2 (u, a) - last, to the extrapolated difference from it.
 
-    The first update is the error of an extrapolation of h v, and t = h v/2 was extrapolated in the same way.
+    The difference is small and smooth, and with it velocities go with the positions of the guess.
     """
     for i in range(6 * bodies):
-        t[i] -= share * x[i]
+        lv.z[i] += 2.0 * z[i] - lv.last[i]
 
 
 @stage
 def take_velocity_update(bodies: int, x: Array, t: Array, length: float) -> float:
-    """Take the update x from the velocities and multipliers t; returns the largest displacement or rotation in it."""
+    """Take the update x from the velocities and multipliers t; returns its root mean square."""
     for i in range(6 * bodies):
         t[i] -= x[i]
     for i in range(6 * (bodies + 1), t.size):
         t[i] -= x[i]
-    return largest_update(bodies, x, 1.0 / length)
+    return update_size(bodies, x, 1.0 / length)[1]
 
 
 @frame
 def solve_velocities(
-    mech: Mechanism, layout: Layout, h: float, v0: Array, sweeps: int, length: float, ws: Workspace, lv: Levels,
-    factors: Factors,
-) -> float:  # fmt: skip
-    """Velocities and gam' for the present q^1, with the matrix of the positions; returns the last update."""
-    change = 0.0
-    for _ in range(sweeps):
-        for b in range(mech.body.size):
-            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+    mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float, previous: float,
+    slowest: float, ws: Workspace, lv: Levels, factors: Factors,
+) -> tuple[float, float, bool]:  # fmt: skip
+    """Velocities and gam' for the present q^1, with the matrix of the positions; the rows of bodies are in ws.x.
+
+    Stops when they have converged, or after a number of sweeps. Returns the first and the last update as fractions of
+    the motion of the step, and whether they have converged.
+    """
+    done, first = False, 0.0
+    for sweep in range(sweeps):
+        if sweep > 0:
+            for b in range(mech.body.size):
+                velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        change = take_velocity_update(mech.body.size, ws.x, lv.z, length)
-    return change
+        change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
+        done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
+        first = change if sweep == 0 else first
+        previous = change
+        if done:
+            break
+    return first, previous, done
 
 
 @frame
@@ -274,7 +273,7 @@ def solve(
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
-    bodies, previous, ended, iteration = mech.body.size, 0.0, RUNNING, 0
+    bodies, size, change, ended, iteration, rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0
     for b in range(bodies):
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
         turn_markers(mech, b, ws.end.q, ws.end.marker)
@@ -284,34 +283,39 @@ def solve(
             clear(factors.data)
         for b in range(bodies):
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
-            velocity_gradient(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv)
+            correct_body(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         correct_joints(mech, ws.mid, lv, ws.x)
-        for b in range(bodies):
-            correct_body(b, lv, ws.x)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        size, motion = take_update(bodies, ws.x, ws.z, newton.length)
-        damped = size > LARGEST_TURN
-        follow(bodies, 0.5 if iteration == 1 else 1.0, ws.x, lv.z)
+        previous = size
+        update = take_update(bodies, ws.x, ws.z, newton.length)
+        size, damped = update.size / update.motion, update.largest > LARGEST_TURN
         for b in range(bodies):
+            for i in range(6 * b, 6 * b + 6):  # velocities follow the update of the positions
+                lv.z[i] -= ws.x[i]
             move_body(mech, b, q0, ws.z, ws.mid, ws.end)
             turn_markers(mech, b, ws.end.q, ws.end.marker)
-        sweeps = 2 if iteration == 1 else 1
-        change = solve_velocities(mech, layout, h, v0, sweeps, newton.length, ws, lv, factors)
-        size = max(size, change) if change == change else change
-        if not np.isfinite(size):
+            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+        rate = max(rate, size / previous) if iteration > 2 else rate
+        slowest = max(newton.slowest, min(max(rate, lv.rate[0]), COUPLING * update.turn * update.turn))
+        settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
+        sweeps = POLISH if settled else (2 if iteration == 1 else 1)
+        last = change
+        first, change, done = solve_velocities(
+            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, ws, lv, factors
+        )  # fmt: skip
+        if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
-        size /= motion
-        slowest = max(newton.slowest, COUPLING * motion * motion)
-        if ended == RUNNING and not damped and finished(size, previous, newton.tolerance, False, slowest):
+        unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)
+        if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, size, previous)
-        previous = size
+        slopes = wants_matrix(layout, damped, max(size, change), max(previous, last))
+    lv.rate[0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[0]
     if ended == RUNNING:
-        ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
+        ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     return ended, iteration, not slopes
 
 
@@ -339,6 +343,16 @@ def accept(mech: Mechanism, h: float, ws: Workspace, lv: Levels, q: Array, v: Ar
         ws.lam[r] = 2.0 / (h * h) * (ws.z[first + r] + lv.z[first + r])
 
 
+@stage
+def keep_velocities(bodies: int, ws: Workspace, lv: Levels) -> None:
+    """Store what the next guess of the velocities needs; they are not needed any more."""
+    for i in range(6 * bodies):
+        velocity = lv.z[i]
+        lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
+        lv.last[i] = velocity
+    remember(lv.memory, lv.z, bodies, ws.x)
+
+
 @loop
 def march_ggl(
     mech: Mechanism, condensed: Layout, exact: Layout, h: float, wrench: Array, every: int, newton: Newton,
@@ -354,6 +368,7 @@ def march_ggl(
         while ended != CONVERGED and order >= 0:
             guess(memory, order, habit, mech.body.size, ws.z)
             guess(lv.memory, order, habit, mech.body.size, lv.z)
+            guess_velocities(mech.body.size, ws.z, lv)
             layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
                 mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
@@ -367,6 +382,6 @@ def march_ggl(
         accept(mech, h, ws, lv, q, v)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
         remember(memory, ws.z, mech.body.size, ws.x)
-        remember(lv.memory, lv.z, mech.body.size, ws.x)
+        keep_velocities(mech.body.size, ws, lv)
         write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
     return CONVERGED, wrench.shape[0]

@@ -34,6 +34,7 @@ from porthos.kernels.newton import (
     SINGULAR,
     SMALLEST_MOTION,
     STALLED,
+    STUCK,
     Habit,
     Memory,
     Newton,
@@ -112,29 +113,39 @@ def momentum_rows(
             data[layout.body[b].block + k * (n + 1)] += m
 
 
-@stage
-def largest_update(bodies: int, x: Array, unit: float) -> float:
-    """The largest displacement (times `unit`) or rotation in the update x of all bodies; NaN if there is one in it."""
-    size, total = 0.0, 0.0
-    for i in range(0, 6 * bodies, 6):
-        shift, turn = max(abs(x[i]), abs(x[i + 1]), abs(x[i + 2])), max(abs(x[i + 3]), abs(x[i + 4]), abs(x[i + 5]))
-        size = max(size, unit * shift, turn)
-        total += x[i] + x[i + 1] + x[i + 2] + x[i + 3] + x[i + 4] + x[i + 5]
-    return size + 0.0 * total  # max() forgets NaN
+class Change(NamedTuple):
+    """An update of the unknowns, seen from afar. Displacements count in units of the length of the mechanism."""
+
+    largest: float  # displacement or rotation of a body
+    size: float  # root mean square over all bodies; NaN if there is one in it
+    motion: float  # the same for the motion of the step, SMALLEST_MOTION at least
+    turn: float  # largest displacement or rotation of a body in the step
 
 
 @stage
-def take_update(bodies: int, x: Array, z: Array, length: float) -> tuple[float, float]:
-    """Take the update x = (delta phi^1, theta), dlam from the unknowns z; returns its size, damped to LARGEST_TURN.
+def update_size(bodies: int, x: Array, unit: float) -> tuple[float, float]:
+    """The largest displacement or rotation in the update x, and its root mean square; that keeps NaN, max() does not.
 
-    Sizes are the largest displacement (in units of `length`) or rotation: of the update, and of the motion of the step.
+    Energy feels the mean square: what a few bodies still miss matters less in a large mechanism.
     """
-    size, motion, unit = largest_update(bodies, x, 1.0 / length), SMALLEST_MOTION, 1.0 / length
-    damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
+    largest, total = 0.0, 0.0
+    for i in range(0, 6 * bodies, 6):
+        shift = unit * unit * (x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+        turn = x[i + 3] * x[i + 3] + x[i + 4] * x[i + 4] + x[i + 5] * x[i + 5]
+        largest = max(largest, shift, turn)
+        total += shift + turn
+    return np.sqrt(largest), np.sqrt(total / bodies)
+
+
+@stage
+def take_update(bodies: int, x: Array, z: Array, length: float) -> Change:
+    """Take the update x = (delta phi^1, theta), dlam from the unknowns z, damped to LARGEST_TURN."""
+    unit, furthest, total = 1.0 / length, 0.0, 0.0
+    largest, size = update_size(bodies, x, unit)
+    damping = min(1.0, LARGEST_TURN / largest) if largest > 0.0 else 1.0
     for i in range(0, 6 * bodies, 6):
         for k in range(i, i + 3):
             z[k] -= 0.5 * damping * x[k]
-            motion = max(motion, 2.0 * unit * abs(z[k]))
         a0, a1, a2 = z[i + 3], z[i + 4], z[i + 5]
         t0, t1, t2 = 0.5 * damping * x[i + 3], 0.5 * damping * x[i + 4], 0.5 * damping * x[i + 5]
         along = a0 * t0 + a1 * t1 + a2 * t2
@@ -142,10 +153,13 @@ def take_update(bodies: int, x: Array, z: Array, length: float) -> tuple[float, 
         b1 = a1 - (t1 - (a2 * t0 - a0 * t2) + a1 * along)
         b2 = a2 - (t2 - (a0 * t1 - a1 * t0) + a2 * along)
         z[i + 3], z[i + 4], z[i + 5] = b0, b1, b2
-        motion = max(motion, 2.0 * abs(b0), 2.0 * abs(b1), 2.0 * abs(b2))
+        shift = unit * unit * (z[i] * z[i] + z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
+        turn = b0 * b0 + b1 * b1 + b2 * b2
+        furthest = max(furthest, shift, turn)
+        total += shift + turn
     for i in range(6 * (bodies + 1), z.size):
         z[i] -= damping * x[i]
-    return size, motion
+    return Change(largest, size, max(SMALLEST_MOTION, 2.0 * np.sqrt(total / bodies)), 2.0 * np.sqrt(furthest))
 
 
 @stage
@@ -206,15 +220,14 @@ def solve(
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        size, motion = take_update(mech.body.size, ws.x, ws.z, newton.length)
+        change = take_update(mech.body.size, ws.x, ws.z, newton.length)
+        size, damped = change.size / change.motion, change.largest > LARGEST_TURN
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
-        damped = size > LARGEST_TURN
-        size /= motion
         if (
             ended == RUNNING
             and not damped
-            and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest)
+            and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest, STUCK)
         ):
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, size, previous)
