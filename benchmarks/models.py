@@ -266,7 +266,7 @@ def ladder(count: int, steps: int, speed: float = 1.0) -> Mechanism:
 
 
 # Steps timed: enough to forget the first ones, few enough for the peers.
-CHAIN_STEPS = {1: 10000, 4: 5000, 16: 1000, 64: 500, 256: 200, 1024: 50, 4096: 20}
+CHAIN_STEPS = {1: 10000, 4: 5000, 16: 1000, 64: 500, 256: 200, 1024: 100, 4096: 60}
 
 
 def catalogue() -> list[Entry]:

@@ -149,7 +149,7 @@ def test_run_writes_what_was_asked_for(tmp_path):
     assert str(out) in done.stdout
     run = ph.load(out)
     assert (run.t.size, run.t[-1]) == (101, pytest.approx(0.5))
-    assert run.system.mech.mass[0] == 0.2
+    assert run.system.mech.body[0].mass == 0.2
     assert "spatial slider-crank" in page.read_text(encoding="utf-8")
     drawn = ask("plot", out, "slider.position.x", "energy")
     assert drawn.stdout == f"figure written to {tmp_path / 'run.png'}\n", drawn.stderr

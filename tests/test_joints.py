@@ -46,7 +46,7 @@ def test_motion_converges_to_the_minimal_coordinate_solution_with_the_declared_o
 @pytest.mark.parametrize("kind", ALL_JOINTS)
 def test_number_of_rows_and_rank(kind):
     system = joint_model(kind).assemble()
-    assert system.mech.c.size == 5 + ROWS[kind]
+    assert system.mech.row.size == 5 + ROWS[kind]
     report = system.check()
     assert report.ok, str(report)
 

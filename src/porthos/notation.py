@@ -12,10 +12,20 @@ from porthos.errors import ModelError
 
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+Records: TypeAlias = Any  # np.recarray: one record each body, joint, row; type checkers do not know its fields
 Vector: TypeAlias = Sequence[float] | NDArray[np.floating[Any]]
 TimeFunction: TypeAlias = Callable[[float], ArrayLike]
 
 ROUND_OFF = 4 * float(np.finfo(np.float64).eps)  # what a vector of length one may be off by
+
+
+def records(dtype: np.dtype[Any], **fields: ArrayLike) -> Records:
+    """A table of records whose fields are given as arrays; their first axis counts the records."""
+    columns = {name: np.asarray(values) for name, values in fields.items()}
+    table = np.zeros(len(next(iter(columns.values()))), dtype).view(np.recarray)
+    for name, values in columns.items():
+        table[name] = values
+    return table
 
 
 def skew(a: Array) -> Array:

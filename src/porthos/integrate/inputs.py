@@ -98,7 +98,7 @@ def known_ports(system: str, terminals: Iterable[Terminal], given: Mapping[str, 
 
 def outputs_at(system: MechanicalSystem, k: int, q: Array, v: Array) -> Array:
     """y (K, s) of terminal k in the states q, v (K, N, 4, 3): velocities of its point of action."""
-    terminal, X = system.terminals[k], system.mech.load_point[k]
+    terminal, X = system.terminals[k], system.mech.load[k].point
     d, rate = q[:, terminal.body, 1:], v[:, terminal.body]
     omega = 0.5 * np.cross(d, rate[:, 1:]).sum(axis=1)
     return np.concatenate([rate[:, 0] + np.einsum("i,tik->tk", X, rate[:, 1:]), omega], axis=1) @ terminal.basis

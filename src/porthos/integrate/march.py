@@ -157,7 +157,7 @@ def march_in_blocks(
     """The states of a run, block by block; the first one begins with the initial state."""
     run, controllers = _Run(*system.initial_arrays()), Controllers(inputs, h, interrupted)
     first: list[March] = [_initial(system, run, inputs)]
-    rows = rows_of_a_block(len(system.body_names), system.mech.c.size, len(system.terminals))
+    rows = rows_of_a_block(len(system.body_names), system.mech.row.size, len(system.terminals))
     while first or (run.done < steps and run.status is Status.OK):
         start, limit = run.done, min(run.done + rows * every, steps)
         record = _record(system, (limit - start) // every)
@@ -223,7 +223,7 @@ def _chunk(every: int) -> int:
 
 def _record(system: MechanicalSystem, count: int) -> Record:
     """Memory for `count` recorded nodes, and one more for the state before a failure."""
-    bodies, rows, loads = len(system.body_names), system.mech.c.size, len(system.terminals)
+    bodies, rows, loads = len(system.body_names), system.mech.row.size, len(system.terminals)
     shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,))
     q, v, lam, y, work = (np.zeros((count + 1, *shape)) for shape in shapes)
     return Record(q, v, lam, y, work, np.zeros(count + 1, dtype=np.int64))

@@ -10,8 +10,6 @@ import numpy as np
 
 from porthos.errors import PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
-from porthos.kernels import nodal
-from porthos.kernels.bodies import spatial_rates
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.joints import Pose
 from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
@@ -21,8 +19,8 @@ from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
 from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
 from porthos.system.ggl import require_inertia
-from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import NodalMatrix, twists
 
 
 class MidpointMemory(NamedTuple):
@@ -56,14 +54,8 @@ class _ReducedScheme(Scheme):
 
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """Increments from the velocities, multipliers from the accelerations at the start."""
-        mech, rows = system.mech, system.mech.c.size
-        twist, acceleration, lam = np.zeros((mech.mass.size, 6)), np.zeros_like(q), np.zeros(rows)
-        spatial_rates(mech, q, v, twist)
-        nodal.accelerations(
-            mech, system.layout, q, v, wrench, row_vectors(rows), row_vectors(rows),
-            factors(system.layout.pattern), acceleration, lam,
-        )  # fmt: skip
-        z = np.concatenate([h / 2 * twist.ravel(), np.zeros(6), h**2 / 2 * lam])
+        _, lam = NodalMatrix(system).accelerations(q, v, wrench)
+        z = np.concatenate([h / 2 * twists(system, q, v).ravel(), np.zeros(6), h**2 / 2 * lam])
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(system.condensed.pattern), factors(system.layout.pattern)
         return MidpointMemory(_memory(z), habit, _workspace(system), fast, sure)
@@ -80,7 +72,7 @@ class _ReducedScheme(Scheme):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""
-        slowest = 10 * SPIN_STIFFNESS if system.mech.spin.any() else 0.0
+        slowest = 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
             system.mech, system.condensed, system.layout, h, wrench, every, newton, memory.guess,
@@ -121,10 +113,10 @@ class MidpointGGL(_ReducedScheme):
         """As for PH-MP, after a look at the mass matrix, and memory for the velocity level."""
         require_inertia(system)
         memory = super().start(system, h, q, v, wrench)
-        bodies, z = len(system.body_names), memory.guess.differences[0].copy()
-        z[6 * (bodies + 1) :] = 0.0
-        L, K = np.zeros((bodies + 1, 3, 3)), np.zeros((bodies + 1, 3, 3))
-        return memory._replace(more=(Levels(z, _memory(z), L, K, np.zeros((bodies + 1, 3))),))
+        bodies, z = len(system.body_names), np.zeros_like(memory.guess.differences[0])
+        last = memory.guess.differences[0, : 6 * bodies].copy()
+        L, V = np.zeros((bodies + 1, 3, 3)), np.zeros((bodies + 1, 3))
+        return memory._replace(more=(Levels(z, last, _memory(z), np.ones(1), L, V),))
 
 
 def _memory(z: Array) -> Memory:
@@ -135,9 +127,9 @@ def _memory(z: Array) -> Memory:
 
 
 def _workspace(system: MechanicalSystem) -> Workspace:
-    rows, pattern = system.mech.c.size, system.condensed.pattern
+    rows, pattern = system.mech.row.size, system.condensed.pattern
     return Workspace(
-        z=np.zeros(int(pattern.start[-1])),
+        z=np.zeros(pattern.unknowns),
         x=right_side(pattern),
         mid=_pose(system),
         end=_pose(system),
@@ -149,9 +141,9 @@ def _workspace(system: MechanicalSystem) -> Workspace:
 
 def _pose(system: MechanicalSystem) -> Pose:
     """Memory for a configuration, with what belongs to the ground in place."""
-    marks = system.condensed.markers
-    marker, ground = np.zeros_like(marks.vector), slice(marks.pointer[-2], marks.pointer[-1])
-    marker[ground] = marks.vector[ground]
-    linear = ~np.any(system.mech.cu, axis=(1, 2))  # rows u0 . w
-    shift = np.where(linear[:, None, None], system.mech.cw[:, :, :1] * system.mech.u0[:, None], 0.0)
+    mech = system.mech
+    marker, ground = mech.marker.copy(), mech.body[-1].markers[1]
+    marker[:ground] = 0.0
+    linear = ~np.any(mech.form.cu, axis=(1, 2))  # rows u0 . w
+    shift = np.where(linear[:, None, None], mech.form.cw[:, :, :1] * mech.form.u0[:, None], 0.0)
     return Pose(system.still.copy(), marker, shift)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.compile import entry
-from porthos.kernels.nodal import constraint_rates, constraint_values
 from porthos.kernels.rows import cross, dot, evaluate
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array
@@ -16,11 +15,11 @@ def energies(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
     """Kinetic and potential energy (T,) of the states q, v (T, N, 4, 3)."""
     kinetic, potential = np.zeros(q.shape[0]), np.zeros(q.shape[0])
     for t in range(q.shape[0]):
-        for b in range(mech.mass.size):
-            kinetic[t] += 0.5 * mech.mass[b] * dot(v[t, b, 0], v[t, b, 0])
-            potential[t] -= mech.mass[b] * dot(mech.gravity, q[t, b, 0])
+        for b in range(mech.body.size):
+            kinetic[t] += 0.5 * mech.body[b].mass * dot(v[t, b, 0], v[t, b, 0])
+            potential[t] -= mech.body[b].mass * dot(mech.gravity, q[t, b, 0])
             for i in range(3):
-                kinetic[t] += 0.5 * mech.euler[b, i] * dot(v[t, b, i + 1], v[t, b, i + 1])
+                kinetic[t] += 0.5 * mech.body[b].euler[i] * dot(v[t, b, i + 1], v[t, b, i + 1])
     return kinetic, potential
 
 
@@ -29,9 +28,9 @@ def momenta(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
     """Linear momentum and angular momentum about the origin, (T, 3) each, of the states q, v (T, N, 4, 3)."""
     linear, angular, part = np.zeros((q.shape[0], 3)), np.zeros((q.shape[0], 3)), np.empty(3)
     for t in range(q.shape[0]):
-        for b in range(mech.mass.size):
+        for b in range(mech.body.size):
             for i in range(4):
-                M = mech.mass[b] if i == 0 else mech.euler[b, i - 1]
+                M = mech.body[b].mass if i == 0 else mech.body[b].euler[i - 1]
                 cross(q[t, b, i], v[t, b, i], part)
                 for k in range(3):
                     angular[t, k] += M * part[k]
@@ -44,22 +43,23 @@ def momenta(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
 def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: RowVectors, rates: RowVectors
                       ) -> tuple[Array, Array]:  # fmt: skip
     """Largest |g| and |G v| (T,), rows of rigidity included; `still` (N+1, 4, 3) provides the ground."""
-    bodies = mech.mass.size
+    bodies = mech.body.size
     position, velocity = np.zeros(q.shape[0]), np.zeros(q.shape[0])
-    g, gv = np.zeros(mech.c.size), np.zeros(mech.c.size)
     config, rate = still.copy(), np.zeros_like(still)
     for t in range(q.shape[0]):
-        config[:bodies] = q[t]
-        rate[:bodies] = v[t]
+        for b in range(bodies):
+            for i in range(4):
+                for k in range(3):
+                    config[b, i, k], rate[b, i, k] = q[t, b, i, k], v[t, b, i, k]
         evaluate(mech, config, 1.0, rows)
         evaluate(mech, rate, 0.0, rates)
-        constraint_values(mech, rows, g)
-        constraint_rates(mech, rows, rates, gv)
-        for r in range(g.size):
-            position[t] = max(position[t], abs(g[r]))
-            velocity[t] = max(velocity[t], abs(gv[r]))
+        for r in range(mech.row.size):
+            gap = dot(rows.u[r], rows.w[r]) - mech.row[r].c
+            rate_of_gap = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+            position[t] = max(position[t], abs(gap))
+            velocity[t] = max(velocity[t], abs(rate_of_gap))
         for b in range(bodies):
-            if not mech.rigid[b]:
+            if not mech.body[b].rigid:
                 continue
             for i in range(1, 4):
                 for j in range(i, 4):

@@ -12,7 +12,8 @@ from typing import Any
 from porthos.kernels.compile import algebra, stage
 from porthos.notation import Array
 
-OFFSET = (1 << 40) - 1
+OFFSET = (1 << 31) - 1
+UNFIT = -1  # a block without clear pivots, left as it was
 
 
 @algebra
@@ -57,7 +58,7 @@ def invert_3(data: Array, at: int, scale: Array, p: int, floor: float) -> int:
     minor, det = a * e - b * d, a * A + d * D + g * G
     if not (abs(a) > floor * scale[p] and abs(minor) > floor * scale[p + 1] * abs(a)
             and abs(det) > floor * scale[p + 2] * abs(minor)):  # fmt: skip
-        return invert_any(data, at, 3, scale, p, floor)
+        return UNFIT
     r = 1.0 / det
     data[at], data[at + 1], data[at + 2] = r * A, r * D, r * G
     data[at + 3], data[at + 4], data[at + 5] = r * (f * g - d * i), r * (a * i - c * g), r * (c * d - a * f)
@@ -81,7 +82,7 @@ def invert_4(data: Array, at: int, scale: Array, p: int, floor: float) -> int:
     rest = s * v - t * u
     if not (abs(a) > floor * scale[p] and abs(det) > floor * scale[p + 1] * abs(a) and abs(s) > floor * scale[p + 2]
             and abs(rest) > floor * scale[p + 3] * abs(s)):  # fmt: skip
-        return invert_any(data, at, 4, scale, p, floor)
+        return UNFIT
     q = 1.0 / rest
     s, t, u, v = q * v, -q * t, -q * u, q * s
     v0, v1, v2, v3 = c0 * k0 + c1 * k2, c0 * k1 + c1 * k3, c2 * k0 + c3 * k2, c2 * k1 + c3 * k3
@@ -117,7 +118,7 @@ def invert_5(data: Array, at: int, scale: Array, p: int, floor: float) -> int:
     if not (abs(a) > floor * scale[p] and abs(minor) > floor * scale[p + 1] * abs(a)
             and abs(det) > floor * scale[p + 2] * abs(minor) and abs(s) > floor * scale[p + 3]
             and abs(rest) > floor * scale[p + 4] * abs(s)):  # fmt: skip
-        return invert_any(data, at, 5, scale, p, floor)
+        return UNFIT
     q = 1.0 / rest
     s, t, u, v = q * v, -q * t, -q * u, q * s
     v0, v1, v2 = c0 * k0 + c1 * k3 + c2 * k6, c0 * k1 + c1 * k4 + c2 * k7, c0 * k2 + c1 * k5 + c2 * k8
@@ -143,15 +144,14 @@ def invert_5(data: Array, at: int, scale: Array, p: int, floor: float) -> int:
 @stage
 def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
     """Invert a block in place, with code made for the sizes that are common."""
+    skipped = UNFIT
     if n == 3:
         skipped = invert_3(data, at, scale, p, floor)
     elif n == 4:
         skipped = invert_4(data, at, scale, p, floor)
     elif n == 5:
         skipped = invert_5(data, at, scale, p, floor)
-    else:
-        skipped = invert_any(data, at, n, scale, p, floor)
-    return skipped
+    return invert_any(data, at, n, scale, p, floor) if skipped == UNFIT else skipped
 
 
 def _product_to_3(n: int) -> Any:

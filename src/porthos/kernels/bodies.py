@@ -5,9 +5,9 @@ dbar_i = nu (d_i^0 + a x d_i^0 + a (a . d_i^0)),  nu = 1/(1 + |a|^2),  d_i^1 = 2
 
 from __future__ import annotations
 
-from porthos.kernels.compile import entry, inner, kernel, stage
+from porthos.kernels.compile import kernel, stage
 from porthos.kernels.rows import dot
-from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 
 
@@ -23,55 +23,22 @@ def turn(a0: float, a1: float, a2: float, nu: float, q0: Array, b: int, i: int, 
     end[b, i, 0], end[b, i, 1], end[b, i, 2] = 2.0 * d0 - x, 2.0 * d1 - y, 2.0 * d2 - z
 
 
-@inner
-def move(mech: Mechanism, q0: Array, z: Array, mid: Array, end: Array) -> None:
-    """Midpoint and end configurations from the half increments z (6 N) = (u, a) of all bodies."""
-    for b in range(mech.mass.size):
-        for k in range(3):
-            mid[b, 0, k] = q0[b, 0, k] + z[6 * b + k]
-            end[b, 0, k] = q0[b, 0, k] + 2.0 * z[6 * b + k]
-        a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
-        nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
-        for i in range(1, 4):
-            turn(a0, a1, a2, nu, q0, b, i, mid, end)
-
-
-@entry
-def moved(mech: Mechanism, q0: Array, z: Array, mid: Array, end: Array) -> None:
-    """`move`, for calls from Python."""
-    move(mech, q0, z, mid, end)
-
-
 @stage
-def turn_markers(layout: Layout, b: int, q: Array, marker: Array) -> None:
+def turn_markers(mech: Mechanism, b: int, q: Array, marker: Array) -> None:
     """The markers of body b at the configuration q."""
-    vector = layout.markers.vector
-    for k in range(layout.markers.pointer[b], layout.markers.pointer[b + 1]):
-        X, Y, Z = vector[k, 0], vector[k, 1], vector[k, 2]
+    for k in range(mech.body[b].markers[0], mech.body[b].markers[1]):
+        X, Y, Z = mech.marker[k, 0], mech.marker[k, 1], mech.marker[k, 2]
         marker[k, 0] = X * q[b, 1, 0] + Y * q[b, 2, 0] + Z * q[b, 3, 0]
         marker[k, 1] = X * q[b, 1, 1] + Y * q[b, 2, 1] + Z * q[b, 3, 1]
         marker[k, 2] = X * q[b, 1, 2] + Y * q[b, 2, 2] + Z * q[b, 3, 2]
 
 
-@entry
-def spatial_rates(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
-    """out (N, 6): velocity of the centre of mass and angular velocity 1/2 sum d_i x v_i of each body."""
-    for b in range(mech.mass.size):
-        for k in range(3):
-            out[b, k] = v[b, 0, k]
-            out[b, 3 + k] = 0.0
-        if mech.rigid[b]:
-            for i in range(1, 4):
-                d, w = q[b, i], v[b, i]
-                out[b, 3] += 0.5 * (d[1] * w[2] - d[2] * w[1])
-                out[b, 4] += 0.5 * (d[2] * w[0] - d[0] * w[2])
-                out[b, 5] += 0.5 * (d[0] * w[1] - d[1] * w[0])
-
-
 @kernel
 def inertia_about_axes(euler: Array, d: Array, e: Array, out: Array) -> None:
     """out (3, 3) = sum E_i ((d_i . e_i) I - e_i d_i^T), the matrix of sum E_i d_i x (theta x e_i); d, e (3, 3)."""
-    out[:, :] = 0.0
+    for r in range(3):
+        for c in range(3):
+            out[r, c] = 0.0
     for i in range(3):
         s = euler[i] * dot(d[i], e[i])
         for r in range(3):

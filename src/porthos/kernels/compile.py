@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.compiler import Compiler
 
 
 def cache_folder() -> Path:
@@ -29,6 +30,18 @@ def cache_folder() -> Path:
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "porthos"
     return (Path(chosen) if chosen else home) / f"kernels-{digest.hexdigest()[:16]}"
+
+
+class _Part(Compiler):
+    """Compiles what only other kernels call. It is optimised where it is linked in, so not by itself: a numba that
+    does not know the method replaced here would only be slower."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        library = self.state.targetctx.codegen().create_library("part of a kernel")
+        library.enable_object_caching()
+        library._optimize_final_module = lambda: None
+        self.state.library = library
 
 
 _config: Any = numba.config
@@ -49,8 +62,9 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 entry = _compiler()
-kernel = _compiler(no_cpython_wrapper=True)
 loop = _compiler(_nrt=False)
+kernel = _compiler(no_cpython_wrapper=True, pipeline_class=_Part)
 inner = _compiler(no_cpython_wrapper=True, _nrt=False)
 algebra = _compiler(no_cpython_wrapper=True, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 stage = _compiler(no_cpython_wrapper=True, _nrt=False, forceinline=True)
+frame = _compiler(no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False, forceinline=True)

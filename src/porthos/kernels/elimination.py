@@ -21,81 +21,100 @@ from porthos.kernels.blocks import (
     subtract_product,
 )
 from porthos.kernels.compile import algebra, kernel, stage
-from porthos.notation import Array, IntArray
+from porthos.notation import Array, IntArray, Records
 
 LARGEST = 6  # unknowns of a node
+
+
+PIVOT = np.dtype(
+    [
+        ("node", "i4"),
+        ("unknowns", "i4"),  # how many it has
+        ("start", "i4"),  # the first of them
+        ("block", "i4"),  # offset of block (k, k)
+        ("first", "i4"),  # range of its later neighbours
+        ("last", "i4"),
+        ("updates", "i4"),  # first of the blocks that it changes
+    ],
+    align=True,
+)
+NEIGHBOUR = np.dtype(
+    [
+        ("unknowns", "i4"),  # of node j
+        ("start", "i4"),
+        ("upper", "i4"),  # offset of block (k, j)
+        ("lower", "i4"),  # offset of block (j, k)
+        ("joint", "i4"),  # 1: j is a joint, 0: a body
+    ],
+    align=True,
+)
 
 
 class Pattern(NamedTuple):
     """Where the blocks of a matrix lie in a flat array, and in which order they are eliminated."""
 
-    size: IntArray  # (K,) unknowns of each node
-    start: IntArray  # (K+1,) first unknown of each node
-    order: IntArray  # (K,) nodes in order of elimination
-    diagonal: IntArray  # (K,) offset of block (k, k), by node
-    pointer: IntArray  # (K+1,) range of neighbours, by position in the order
-    node: IntArray  # (P,) later neighbour j
-    upper: IntArray  # (P,) offset of block (k, j)
-    lower: IntArray  # (P,) offset of block (j, k)
-    fill_pointer: IntArray  # (K+1,) range of updates, by position in the order
+    pivot: Records  # (K,) PIVOT, in order of elimination
+    neighbour: Records  # (P,) NEIGHBOUR
     fill: IntArray  # (F,) offset of block (i, j), i major, for all pairs of neighbours
     length: int  # numbers in the flat array
+    unknowns: int
     bodies: int  # nodes 0 .. bodies-1 are bodies, the rest are joints
 
 
 @stage
-def eliminate_3(pattern: Pattern, position: int, k: int, data: Array, scale: Array) -> None:
+def eliminate_3(pattern: Pattern, position: int, data: Array, scale: Array) -> None:
     """`eliminate` for a node of size 3; its inverse stays in registers."""
-    at = pattern.diagonal[k] & OFFSET
+    pivot = pattern.pivot[position]
+    at = pivot.block & OFFSET
     a, b, c = data[at], data[at + 1], data[at + 2]
     d, e, f = data[at + 3], data[at + 4], data[at + 5]
     g, h, i = data[at + 6], data[at + 7], data[at + 8]
-    first, last = pattern.pointer[position], pattern.pointer[position + 1]
-    for jj in range(first, last):
-        right, m = pattern.upper[jj] & OFFSET, pattern.size[pattern.node[jj]] & OFFSET
+    for jj in range(pivot.first, pivot.last):
+        right, m = pattern.neighbour[jj].upper & OFFSET, pattern.neighbour[jj].unknowns & OFFSET
         for column in range(right, right + m):
             x, y, z = data[column], data[column + m], data[column + 2 * m]
             data[column] = a * x + b * y + c * z
             data[column + m] = d * x + e * y + f * z
             data[column + 2 * m] = g * x + h * y + i * z
-    p = pattern.fill_pointer[position]
-    for ii in range(first, last):
-        left, row = pattern.lower[ii], pattern.node[ii]
-        rows = pattern.size[row]
-        for jj in range(first, last):
-            columns = pattern.size[pattern.node[jj]]
+    p = pivot.updates
+    for ii in range(pivot.first, pivot.last):
+        row = pattern.neighbour[ii]
+        left, rows = row.lower & OFFSET, row.unknowns & OFFSET
+        for jj in range(pivot.first, pivot.last):
+            right, columns = pattern.neighbour[jj].upper & OFFSET, pattern.neighbour[jj].unknowns & OFFSET
             if columns == 3:
-                product_33(data, pattern.fill[p], left, pattern.upper[jj], rows)
+                product_33(data, pattern.fill[p], left, right, rows)
             elif columns == 4:
-                product_34(data, pattern.fill[p], left, pattern.upper[jj], rows)
+                product_34(data, pattern.fill[p], left, right, rows)
             elif columns == 5:
-                product_35(data, pattern.fill[p], left, pattern.upper[jj], rows)
+                product_35(data, pattern.fill[p], left, right, rows)
             else:
-                product_any(data, pattern.fill[p], left, pattern.upper[jj], rows, 3, columns)
-            if ii == jj and k < pattern.bodies <= row:
-                remember_pivots(data, pattern.fill[p], rows, scale, pattern.start[row])
+                product_any(data, pattern.fill[p], left, right, rows, pivot.unknowns & OFFSET, columns)
+            if ii == jj and row.joint and pivot.node < pattern.bodies:
+                remember_pivots(data, pattern.fill[p], rows, scale, row.start)
             p += 1
 
 
 @stage
-def eliminate(pattern: Pattern, position: int, k: int, data: Array, scale: Array, work: int) -> None:
-    """W_kj = K_kk^-1 K_kj and K_ij -= K_ik W_kj for the later neighbours of node k; data[work:] is scratch."""
-    n, at = pattern.size[k], pattern.diagonal[k]
-    first, last = pattern.pointer[position], pattern.pointer[position + 1]
-    for jj in range(first, last):
-        right, m = pattern.upper[jj], pattern.size[pattern.node[jj]]
+def eliminate(pattern: Pattern, position: int, data: Array, scale: Array) -> None:
+    """W_kj = K_kk^-1 K_kj and K_ij -= K_ik W_kj for the later neighbours of node k; past the blocks is scratch."""
+    pivot, work = pattern.pivot[position], pattern.length
+    n, at = pivot.unknowns & OFFSET, pivot.block & OFFSET
+    for jj in range(pivot.first, pivot.last):
+        right, m = pattern.neighbour[jj].upper & OFFSET, pattern.neighbour[jj].unknowns & OFFSET
         for e in range(n * m):
             data[work + e] = -data[right + e]
             data[right + e] = 0.0
         subtract_product(data, right, at, work, n, n, m)
-    p = pattern.fill_pointer[position]
-    for ii in range(first, last):
-        left, row = pattern.lower[ii], pattern.node[ii]
-        rows = pattern.size[row]
-        for jj in range(first, last):
-            subtract_product(data, pattern.fill[p], left, pattern.upper[jj], rows, n, pattern.size[pattern.node[jj]])
-            if ii == jj and k < pattern.bodies <= row:
-                remember_pivots(data, pattern.fill[p], rows, scale, pattern.start[row])
+    p = pivot.updates
+    for ii in range(pivot.first, pivot.last):
+        row = pattern.neighbour[ii]
+        left, rows = row.lower & OFFSET, row.unknowns & OFFSET
+        for jj in range(pivot.first, pivot.last):
+            right, columns = pattern.neighbour[jj].upper & OFFSET, pattern.neighbour[jj].unknowns & OFFSET
+            subtract_product(data, pattern.fill[p], left, right, rows, n, columns)
+            if ii == jj and row.joint and pivot.node < pattern.bodies:
+                remember_pivots(data, pattern.fill[p], rows, scale, row.start)
             p += 1
 
 
@@ -110,44 +129,52 @@ def remember_pivots(data: Array, at: int, n: int, scale: Array, p: int) -> None:
 def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
     """Factorise in place; returns the number of redundant rows, or -1 - k if the block of body k is singular."""
     redundant = 0
-    for k in range(pattern.size.size):
-        n, at, p = pattern.size[k], pattern.diagonal[k], pattern.start[k]
-        for i in range(n):
-            scale[p + i] = abs(data[at + i * n + i])
-    for position in range(pattern.order.size):
-        k = pattern.order[position]
-        skipped = invert(data, pattern.diagonal[k], pattern.size[k], scale, pattern.start[k], floor)
-        if skipped > 0 and k < pattern.bodies:
-            return -1 - k
+    for position in range(pattern.pivot.size):
+        pivot = pattern.pivot[position]
+        for i in range(pivot.unknowns):
+            scale[pivot.start + i] = abs(data[pivot.block + i * (pivot.unknowns + 1)])
+    for position in range(pattern.pivot.size):
+        pivot = pattern.pivot[position]
+        n, at, p = pivot.unknowns & OFFSET, pivot.block & OFFSET, pivot.start & OFFSET
+        skipped = invert(data, at, n, scale, p, floor)
+        if skipped > 0 and pivot.node < pattern.bodies:
+            return -1 - pivot.node
         redundant += skipped
-        if pattern.size[k] == 3:
-            eliminate_3(pattern, position, k, data, scale)
+        if pivot.unknowns == 3:
+            eliminate_3(pattern, position, data, scale)
         else:
-            eliminate(pattern, position, k, data, scale, pattern.length)
+            eliminate(pattern, position, data, scale)
     return redundant
 
 
 @stage
-def forward_3(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+def forward_3(pattern: Pattern, position: int, data: Array, b: Array) -> None:
     """Forward substitution of a node of size 3."""
-    at, s = pattern.diagonal[k] & OFFSET, pattern.start[k] & OFFSET
+    pivot = pattern.pivot[position]
+    at, s = pivot.block & OFFSET, pivot.start & OFFSET
     u, v, w = b[s], b[s + 1], b[s + 2]
     x = data[at] * u + data[at + 1] * v + data[at + 2] * w
     y = data[at + 3] * u + data[at + 4] * v + data[at + 5] * w
     z = data[at + 6] * u + data[at + 7] * v + data[at + 8] * w
     b[s], b[s + 1], b[s + 2] = x, y, z
-    for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
-        i, left = pattern.node[ii], pattern.lower[ii] & OFFSET
-        t = pattern.start[i] & OFFSET
-        for target in range(t, t + pattern.size[i]):
+    for ii in range(pivot.first, pivot.last):
+        row = pattern.neighbour[ii]
+        left, t = row.lower & OFFSET, row.start & OFFSET
+        if row.unknowns == 3:
+            b[t] -= data[left] * x + data[left + 1] * y + data[left + 2] * z
+            b[t + 1] -= data[left + 3] * x + data[left + 4] * y + data[left + 5] * z
+            b[t + 2] -= data[left + 6] * x + data[left + 7] * y + data[left + 8] * z
+            continue
+        for target in range(t, t + row.unknowns):
             b[target] -= data[left] * x + data[left + 1] * y + data[left + 2] * z
             left += 3
 
 
 @stage
-def forward_5(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+def forward_5(pattern: Pattern, position: int, data: Array, b: Array) -> None:
     """Forward substitution of a node of size 5."""
-    at, s = pattern.diagonal[k] & OFFSET, pattern.start[k] & OFFSET
+    pivot = pattern.pivot[position]
+    at, s = pivot.block & OFFSET, pivot.start & OFFSET
     p, q, r, t, u = b[s], b[s + 1], b[s + 2], b[s + 3], b[s + 4]
     v = data[at] * p + data[at + 1] * q + data[at + 2] * r + data[at + 3] * t + data[at + 4] * u
     w = data[at + 5] * p + data[at + 6] * q + data[at + 7] * r + data[at + 8] * t + data[at + 9] * u
@@ -155,20 +182,21 @@ def forward_5(pattern: Pattern, position: int, k: int, data: Array, b: Array) ->
     y = data[at + 15] * p + data[at + 16] * q + data[at + 17] * r + data[at + 18] * t + data[at + 19] * u
     z = data[at + 20] * p + data[at + 21] * q + data[at + 22] * r + data[at + 23] * t + data[at + 24] * u
     b[s], b[s + 1], b[s + 2], b[s + 3], b[s + 4] = v, w, x, y, z
-    for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
-        i, left = pattern.node[ii], pattern.lower[ii] & OFFSET
-        first = pattern.start[i] & OFFSET
-        for target in range(first, first + pattern.size[i]):
+    for ii in range(pivot.first, pivot.last):
+        row = pattern.neighbour[ii]
+        left, first = row.lower & OFFSET, row.start & OFFSET
+        for target in range(first, first + row.unknowns):
             total = data[left] * v + data[left + 1] * w + data[left + 2] * x
             b[target] -= total + data[left + 3] * y + data[left + 4] * z
             left += 5
 
 
 @stage
-def forward_any(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
+def forward_any(pattern: Pattern, position: int, data: Array, b: Array) -> None:
     """Forward substitution of a node of any size."""
-    n, at, s = pattern.size[k] & OFFSET, pattern.diagonal[k] & OFFSET, pattern.start[k] & OFFSET
-    scratch = pattern.start[-1] & OFFSET
+    pivot = pattern.pivot[position]
+    n, at, s = pivot.unknowns & OFFSET, pivot.block & OFFSET, pivot.start & OFFSET
+    scratch = pattern.unknowns & OFFSET
     for r in range(n):
         b[scratch + r] = b[s + r]
     for r in range(n):
@@ -177,10 +205,10 @@ def forward_any(pattern: Pattern, position: int, k: int, data: Array, b: Array) 
             total += data[at + c] * b[scratch + c]
         b[s + r] = total
         at += n
-    for ii in range(pattern.pointer[position], pattern.pointer[position + 1]):
-        i, left = pattern.node[ii], pattern.lower[ii] & OFFSET
-        first = pattern.start[i] & OFFSET
-        for target in range(first, first + pattern.size[i]):
+    for ii in range(pivot.first, pivot.last):
+        row = pattern.neighbour[ii]
+        left, first = row.lower & OFFSET, row.start & OFFSET
+        for target in range(first, first + row.unknowns):
             total = 0.0
             for c in range(n):
                 total += data[left + c] * b[s + c]
@@ -189,45 +217,74 @@ def forward_any(pattern: Pattern, position: int, k: int, data: Array, b: Array) 
 
 
 @stage
-def backward(pattern: Pattern, position: int, k: int, data: Array, b: Array) -> None:
-    """Backward substitution of a node."""
-    n, s = pattern.size[k] & OFFSET, pattern.start[k] & OFFSET
-    for jj in range(pattern.pointer[position], pattern.pointer[position + 1]):
-        j, at = pattern.node[jj], pattern.upper[jj] & OFFSET
-        source, m = pattern.start[j] & OFFSET, pattern.size[j] & OFFSET
+def backward_3(pattern: Pattern, position: int, data: Array, b: Array) -> None:
+    """Backward substitution of a node of size 3; its unknowns stay in registers."""
+    pivot = pattern.pivot[position]
+    s = pivot.start & OFFSET
+    u, v, w = b[s], b[s + 1], b[s + 2]
+    for jj in range(pivot.first, pivot.last):
+        column = pattern.neighbour[jj]
+        at, source, m = column.upper & OFFSET, column.start & OFFSET, column.unknowns & OFFSET
         if m == 3:
             x, y, z = b[source], b[source + 1], b[source + 2]
-            for target in range(s, s + n):
-                b[target] -= data[at] * x + data[at + 1] * y + data[at + 2] * z
-                at += 3
-        elif m == 5:
+            u -= data[at] * x + data[at + 1] * y + data[at + 2] * z
+            v -= data[at + 3] * x + data[at + 4] * y + data[at + 5] * z
+            w -= data[at + 6] * x + data[at + 7] * y + data[at + 8] * z
+            continue
+        for c in range(m):
+            x = b[source + c]
+            u -= data[at + c] * x
+            v -= data[at + m + c] * x
+            w -= data[at + 2 * m + c] * x
+    b[s], b[s + 1], b[s + 2] = u, v, w
+
+
+@stage
+def backward_any(pattern: Pattern, position: int, data: Array, b: Array) -> None:
+    """Backward substitution of a node of any size."""
+    pivot = pattern.pivot[position]
+    n, s = pivot.unknowns & OFFSET, pivot.start & OFFSET
+    for jj in range(pivot.first, pivot.last):
+        column = pattern.neighbour[jj]
+        at, source, m = column.upper & OFFSET, column.start & OFFSET, column.unknowns & OFFSET
+        if m == 5:
             v, w, x, y, z = b[source], b[source + 1], b[source + 2], b[source + 3], b[source + 4]
             for target in range(s, s + n):
                 total = data[at] * v + data[at + 1] * w + data[at + 2] * x
                 b[target] -= total + data[at + 3] * y + data[at + 4] * z
                 at += 5
-        else:
-            for target in range(s, s + n):
-                total = 0.0
-                for c in range(m):
-                    total += data[at + c] * b[source + c]
-                b[target] -= total
-                at += m
+            continue
+        for target in range(s, s + n):
+            total = 0.0
+            for c in range(m):
+                total += data[at + c] * b[source + c]
+            b[target] -= total
+            at += m
 
 
 @algebra
 def substitute(pattern: Pattern, data: Array, b: Array) -> None:
     """Solve with the factors of `factorise`; b becomes x. The last entries of b, past the unknowns, are scratch."""
-    for position in range(pattern.order.size):
-        k = pattern.order[position]
-        if pattern.size[k] == 3:
-            forward_3(pattern, position, k, data, b)
-        elif pattern.size[k] == 5:
-            forward_5(pattern, position, k, data, b)
+    for position in range(pattern.pivot.size):
+        size = pattern.pivot[position].unknowns
+        if size == 3:
+            forward_3(pattern, position, data, b)
+        elif size == 5:
+            forward_5(pattern, position, data, b)
         else:
-            forward_any(pattern, position, k, data, b)
-    for position in range(pattern.order.size - 1, -1, -1):
-        backward(pattern, position, pattern.order[position], data, b)
+            forward_any(pattern, position, data, b)
+    for position in range(pattern.pivot.size - 1, -1, -1):
+        if pattern.pivot[position].unknowns == 3:
+            backward_3(pattern, position, data, b)
+        else:
+            backward_any(pattern, position, data, b)
+
+
+@stage
+def clear(a: Array) -> None:
+    """Set a vector to zero."""
+    for i in range(a.size):
+        a[i] = 0.0
 
 
 @kernel
@@ -247,9 +304,9 @@ class Factors(NamedTuple):
 
 def factors(pattern: Pattern) -> Factors:
     """Memory for a matrix of this pattern; behind it a block of scratch, and what is written for the ground."""
-    return Factors(np.zeros(pattern.length + 3 * LARGEST**2), np.zeros(int(pattern.start[-1])))
+    return Factors(np.zeros(pattern.length + 3 * LARGEST**2), np.zeros(pattern.unknowns))
 
 
 def right_side(pattern: Pattern) -> Array:
     """Memory for a right-hand side that `substitute` turns into the solution."""
-    return np.zeros(int(pattern.start[-1]) + LARGEST)
+    return np.zeros(pattern.unknowns + LARGEST)

@@ -62,14 +62,14 @@ def asked(mech: Mechanism, n: int, wrench: Array, q: Array, v: Array, feedback: 
     """Fill in the wrenches of all controllers for step n of the march; False if it shall stop."""
     for k in range(feedback.terminal.size):
         load = feedback.terminal[k]
-        b = mech.load_body[load]
+        b = mech.load[load].body
         for j in range(6):
             feedback.y[k, j] = 0.0
         for i in range(3):
             v_P, w = v[b, 0, i], 0.0
             i1, i2 = (i + 1) % 3, (i + 2) % 3
             for d in range(3):
-                v_P += mech.load_point[load, d] * v[b, d + 1, i]
+                v_P += mech.load[load].point[d] * v[b, d + 1, i]
                 w += 0.5 * (q[b, d + 1, i1] * v[b, d + 1, i2] - q[b, d + 1, i2] * v[b, d + 1, i1])
             for j in range(6):
                 feedback.y[k, j] += feedback.basis[k, i, j] * v_P + feedback.basis[k, i + 3, j] * w

@@ -13,9 +13,9 @@ from porthos.notation import Array
 
 
 @inner
-def lever(point: Array, load: int, q: Array, b: int) -> Triple:
+def lever(point: Array, q: Array, b: int) -> Triple:
     """sum X_i d_i for the point of action of a load, in a configuration q (N+1, 4, 3)."""
-    X, Y, Z = point[load, 0], point[load, 1], point[load, 2]
+    X, Y, Z = point[0], point[1], point[2]
     return (
         X * q[b, 1, 0] + Y * q[b, 2, 0] + Z * q[b, 3, 0],
         X * q[b, 1, 1] + Y * q[b, 2, 1] + Z * q[b, 3, 1],
@@ -67,22 +67,22 @@ def add_loads(
     x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Subtract f times all loads of step n from the momentum rows and, if `slopes`, their slope from the matrix."""
-    for load in range(mech.load_body.size):
-        b = mech.load_body[load]
+    for load in range(mech.load.size):
+        b = mech.load[load].body
         at = 6 * b
         F = (wrench[n, load, 0], wrench[n, load, 1], wrench[n, load, 2])
         for k in range(3):
             x[at + k] -= f * wrench[n, load, k]
-        if not mech.rigid[b]:
+        if not mech.body[b].rigid:
             continue
-        m = cross3(lever(mech.load_point, load, mid, b), F)
+        m = cross3(lever(mech.load[load].point, mid, b), F)
         m = (m[0] + wrench[n, load, 3], m[1] + wrench[n, load, 4], m[2] + wrench[n, load, 5])
-        a, printed = (z[at + 3], z[at + 4], z[at + 5]), mech.load_printed[load] == 1
+        a, printed = (z[at + 3], z[at + 4], z[at + 5]), mech.load[load].printed == 1
         effective = printed_map(a, m) if printed else m
         for k in range(3):
             x[at + 3 + k] -= f * effective[k]
         if slopes:
-            r1, corner, size = lever(mech.load_point, load, end, b), layout.corner[b], layout.stride[b]
+            r1, corner, size = lever(mech.load[load].point, end, b), layout.body[b].corner, layout.body[b].stride
             for c in range(3):
                 e = axis3(c)
                 slope = printed_slope(a, m, e, r1, F) if printed else exact_slope(e, r1, F)
@@ -93,16 +93,16 @@ def add_loads(
 @stage
 def outputs(mech: Mechanism, z: Array, mid: Array, h: float, y: Array) -> None:
     """Conjugate outputs y (L, 6) = B(qbar)^T (q^1 - q^0)/h: velocity of the point of action and angular velocity."""
-    for load in range(mech.load_body.size):
-        b = mech.load_body[load]
+    for load in range(mech.load.size):
+        b = mech.load[load].body
         for k in range(3):
             y[load, k] = 2.0 * z[6 * b + k] / h
             y[load, 3 + k] = 0.0
-        if mech.rigid[b]:
+        if mech.body[b].rigid:
             spin = (2.0 * z[6 * b + 3] / h, 2.0 * z[6 * b + 4] / h, 2.0 * z[6 * b + 5] / h)
-            if mech.load_printed[load]:  # 1/2 sum dbar_i x (w x dbar_i)
+            if mech.load[load].printed:  # 1/2 sum dbar_i x (w x dbar_i)
                 spin = printed_map((z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]), spin)
-            arm = cross3(spin, lever(mech.load_point, load, mid, b))
+            arm = cross3(spin, lever(mech.load[load].point, mid, b))
             for k in range(3):
                 y[load, k] += arm[k]
                 y[load, 3 + k] = spin[k]

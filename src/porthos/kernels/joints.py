@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from porthos.kernels.compile import inner, stage
+from porthos.kernels.blocks import OFFSET
+from porthos.kernels.compile import frame, inner, stage
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
-from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33
+from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33, triple
 from porthos.notation import Array
 
 
@@ -46,8 +47,8 @@ def coincide_side(
     z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Three coinciding rows r, r+1, r+2 (rows i.. of joint j, which has m) on side s: forces, gap and slopes."""
-    b, k = mech.row_body[r, s], layout.markers.row[r, s, 1]
-    at, first = 6 * b, 6 * (mech.mass.size + 1)
+    b, k = mech.row[r].body[s], mech.row[r].marker[s, 1]
+    at, first = 6 * b, 6 * (mech.body.size + 1)
     row = first + r
     sign = 2.0 * s - 1.0
     l0, l1, l2 = z[row], z[row + 1], z[row + 2]
@@ -64,20 +65,20 @@ def coincide_side(
     x[at + 5] += r0 * l1 - r1 * l0
     if not slopes:
         return
-    n = layout.stride[b]
+    n = layout.body[b].stride & OFFSET
     e0, e1, e2 = end.marker[k, 0], end.marker[k, 1], end.marker[k, 2]
-    below, beside = layout.turn_rows[j, s] + i, layout.turn_columns[j, s] + i * n
+    below, beside = layout.joint[j].turn_rows[s] + i, layout.joint[j].turn_columns[s] + i * n
     data[below + 1], data[below + 2] = -r2, r1  # skew(rw) in the rows of theta
     data[below + m], data[below + m + 2] = r2, -r0
     data[below + 2 * m], data[below + 2 * m + 1] = -r1, r0
     data[beside + 1], data[beside + 2] = e2, -e1  # its transpose at the end of the step
     data[beside + n], data[beside + n + 2] = -e2, e0
     data[beside + 2 * n], data[beside + 2 * n + 1] = e1, -e0
-    add_turning(data, layout.corner[b], n, 0.5, l0, l1, l2, e0, e1, e2)
-    if layout.kept[b]:
+    add_turning(data, layout.body[b].corner & OFFSET, n, 0.5, l0, l1, l2, e0, e1, e2)
+    if layout.body[b].kept:
         for c in range(3):
-            data[layout.shift_rows[j, s] + i + c * m + c] = sign
-            data[layout.shift_columns[j, s] + (i + c) * n + c] = sign
+            data[layout.joint[j].shift_rows[s] + i + c * m + c] = sign
+            data[layout.joint[j].shift_columns[s] + (i + c) * n + c] = sign
 
 
 @stage
@@ -86,12 +87,12 @@ def angle_row(
     x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Row r (row i of joint j, which has m): torque lam u x w on side 0, its opposite on side 1; gap and slopes."""
-    row = 6 * (mech.mass.size + 1) + r
-    ku, kw = layout.markers.row[r, 0, 0], layout.markers.row[r, 1, 1]
+    row = 6 * (mech.body.size + 1) + r
+    ku, kw = mech.row[r].marker[0, 0], mech.row[r].marker[1, 1]
     u0, u1, u2 = mid.marker[ku, 0], mid.marker[ku, 1], mid.marker[ku, 2]
     w0, w1, w2 = mid.marker[kw, 0], mid.marker[kw, 1], mid.marker[kw, 2]
     c0, c1, c2 = u1 * w2 - u2 * w1, u2 * w0 - u0 * w2, u0 * w1 - u1 * w0
-    a, b, lam = 6 * mech.row_body[r, 0] + 3, 6 * mech.row_body[r, 1] + 3, z[row]
+    a, b, lam = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3, z[row]
     x[row] += 2.0 * (c0 * (z[a] - z[b]) + c1 * (z[a + 1] - z[b + 1]) + c2 * (z[a + 2] - z[b + 2]))
     x[a] += lam * c0
     x[a + 1] += lam * c1
@@ -106,22 +107,22 @@ def angle_row(
     e0, e1, e2 = p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
     f = 0.5 * lam
     for s in range(2):
-        body = mech.row_body[r, s]
-        if body == mech.mass.size:
+        body = mech.row[r].body[s]
+        if body == mech.body.size:
             continue
-        n, sign = layout.stride[body], 1.0 - 2.0 * s
-        below, beside = layout.turn_rows[j, s] + i, layout.turn_columns[j, s] + i * n
+        n, sign = layout.body[body].stride & OFFSET, 1.0 - 2.0 * s
+        below, beside = layout.joint[j].turn_rows[s] + i, layout.joint[j].turn_columns[s] + i * n
         data[below], data[below + m], data[below + 2 * m] = sign * c0, sign * c1, sign * c2
         data[beside], data[beside + 1], data[beside + 2] = sign * e0, sign * e1, sign * e2
-        across = layout.body_body[j, s]
+        across, columns = layout.joint[j].body_body[s], layout.body[mech.row[r].body[1 - s]].stride & OFFSET
         if s == 0:
-            add_turning(data, layout.corner[body], n, f, w0, w1, w2, p0, p1, p2)
+            add_turning(data, layout.body[body].corner & OFFSET, n, f, w0, w1, w2, p0, p1, p2)
             if across >= 0:
-                add_turning(data, across + 21, 6, -f, u0, u1, u2, q0, q1, q2)
+                add_turning(data, across + 21, columns, -f, u0, u1, u2, q0, q1, q2)
         else:
-            add_turning(data, layout.corner[body], n, f, u0, u1, u2, q0, q1, q2)
+            add_turning(data, layout.body[body].corner & OFFSET, n, f, u0, u1, u2, q0, q1, q2)
             if across >= 0:
-                add_turning(data, across + 21, 6, -f, w0, w1, w2, p0, p1, p2)
+                add_turning(data, across + 21, columns, -f, w0, w1, w2, p0, p1, p2)
 
 
 @inner
@@ -137,24 +138,24 @@ def add_cross(data: Array, at: int, n: int, f: float, a0: float, a1: float, a2: 
 
 @stage
 def general_stiffness(
-    mech: Mechanism, layout: Layout, mid: Pose, end: Pose, r: int, s: int, t: int, f: float, data: Array, at: int,
-    columns: int, u: Triple, w: Triple,
+    mech: Mechanism, mid: Pose, end: Pose, r: int, s: int, t: int, f: float, data: Array, at: int, columns: int,
+    u: Triple, w: Triple,
 ) -> None:  # fmt: skip
     """Add the derivative of f times the reduced row of side s for motions of side t to the block at `at`.
 
     The midpoint moves by half of (delta phi^1, theta x d^1); f contains this half. The torque ru x w + rw x u of side
     s changes with u and w and, if s = t, with its own arms.
     """
-    a, b, p, q = mech.cu[r, s, 0], mech.cw[r, s, 0], mech.cu[r, t, 0], mech.cw[r, t, 0]
+    a, b, p, q = mech.form[r].cu[s, 0], mech.form[r].cw[s, 0], mech.form[r].cu[t, 0], mech.form[r].cw[t, 0]
     for k in range(3):
         data[at + k * columns + k] += f * (a * q + b * p)
-    e0, e1, e2 = row3(end.marker, layout.markers.row[r, t, 0])
-    g0, g1, g2 = row3(end.marker, layout.markers.row[r, t, 1])
-    x0, x1, x2 = row3(mid.marker, layout.markers.row[r, s, 0])
-    y0, y1, y2 = row3(mid.marker, layout.markers.row[r, s, 1])
+    e0, e1, e2 = row3(end.marker, mech.row[r].marker[t, 0])
+    g0, g1, g2 = row3(end.marker, mech.row[r].marker[t, 1])
+    x0, x1, x2 = row3(mid.marker, mech.row[r].marker[s, 0])
+    y0, y1, y2 = row3(mid.marker, mech.row[r].marker[s, 1])
     if columns == 6:
         add_cross(data, at + 3, columns, -f, a * g0 + b * e0, a * g1 + b * e1, a * g2 + b * e2)
-    if mech.rigid[mech.row_body[r, s]]:
+    if mech.body[mech.row[r].body[s]].rigid:
         add_cross(data, at + 3 * columns, columns, f, q * x0 + p * y0, q * x1 + p * y1, q * x2 + p * y2)
         if columns == 6:
             corner = at + 3 * columns + 3
@@ -166,24 +167,22 @@ def general_stiffness(
 
 
 @stage
-def row_vectors(mech: Mechanism, layout: Layout, q: Array, marker: Array, r: int) -> tuple[Triple, Triple]:
+def row_vectors(mech: Mechanism, q: Array, marker: Array, r: int) -> tuple[Triple, Triple]:
     """The vectors u and w of row r."""
-    u, w = row3(mech.u0, r), row3(mech.w0, r)
+    u, w = triple(mech.form[r].u0), triple(mech.form[r].w0)
     for s in range(2):
-        phi = row33(q, mech.row_body[r, s], 0)
-        ru, rw = row3(marker, layout.markers.row[r, s, 0]), row3(marker, layout.markers.row[r, s, 1])
-        u = combine3(1.0, u, 1.0, combine3(1.0, ru, mech.cu[r, s, 0], phi))
-        w = combine3(1.0, w, 1.0, combine3(1.0, rw, mech.cw[r, s, 0], phi))
+        phi = row33(q, mech.row[r].body[s], 0)
+        ru, rw = row3(marker, mech.row[r].marker[s, 0]), row3(marker, mech.row[r].marker[s, 1])
+        u = combine3(1.0, u, 1.0, combine3(1.0, ru, mech.form[r].cu[s, 0], phi))
+        w = combine3(1.0, w, 1.0, combine3(1.0, rw, mech.form[r].cw[s, 0], phi))
     return u, w
 
 
 @stage
-def reduced_side(
-    mech: Mechanism, layout: Layout, pose: Pose, r: int, s: int, u: Triple, w: Triple
-) -> tuple[Triple, Triple]:
+def reduced_side(mech: Mechanism, pose: Pose, r: int, s: int, u: Triple, w: Triple) -> tuple[Triple, Triple]:
     """Row r of G P for side s: (cu_0 w + cw_0 u, ru x w + rw x u)."""
-    ru, rw = row3(pose.marker, layout.markers.row[r, s, 0]), row3(pose.marker, layout.markers.row[r, s, 1])
-    shift = combine3(mech.cu[r, s, 0], w, mech.cw[r, s, 0], u)
+    ru, rw = row3(pose.marker, mech.row[r].marker[s, 0]), row3(pose.marker, mech.row[r].marker[s, 1])
+    shift = combine3(mech.form[r].cu[s, 0], w, mech.form[r].cw[s, 0], u)
     return shift, combine3(1.0, cross3(ru, w), 1.0, cross3(rw, u))
 
 
@@ -193,61 +192,62 @@ def general_row(
     x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Any row r (row i of joint j, which has m): forces, gap and slopes."""
-    row = 6 * (mech.mass.size + 1) + r
+    row = 6 * (mech.body.size + 1) + r
     lam = z[row]
-    u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
-    u1, w1 = row_vectors(mech, layout, end.q, end.marker, r) if slopes else (u, w)
+    u, w = row_vectors(mech, mid.q, mid.marker, r)
+    u1, w1 = row_vectors(mech, end.q, end.marker, r) if slopes else (u, w)
     for s in range(2):
-        b = mech.row_body[r, s]
-        if b == mech.mass.size:
+        b = mech.row[r].body[s]
+        if b == mech.body.size:
             continue
-        at, n = 6 * b, layout.stride[b]
-        shift, turn = reduced_side(mech, layout, mid, r, s, u, w)
+        at, n = 6 * b, layout.body[b].stride & OFFSET
+        shift, turn = reduced_side(mech, mid, r, s, u, w)
         for k in range(3):
             x[at + k] += lam * shift[k]
             x[at + 3 + k] += lam * turn[k]
             x[row] += 2.0 * (shift[k] * z[at + k] + turn[k] * z[at + 3 + k])
         if not slopes:
             continue
-        shift1, turn1 = reduced_side(mech, layout, end, r, s, u1, w1)
+        shift1, turn1 = reduced_side(mech, end, r, s, u1, w1)
         for k in range(3):
             mid.shift[r, s, k] = shift[k]
             end.shift[r, s, k] = shift1[k]
-            data[layout.turn_rows[j, s] + k * m + i] = turn[k]
-            data[layout.turn_columns[j, s] + i * n + k] = turn1[k]
-            if layout.kept[b]:
-                data[layout.shift_rows[j, s] + k * m + i] = shift[k]
-                data[layout.shift_columns[j, s] + i * n + k] = shift1[k]
-        if layout.kept[b]:
+            data[layout.joint[j].turn_rows[s] + k * m + i] = turn[k]
+            data[layout.joint[j].turn_columns[s] + i * n + k] = turn1[k]
+            if layout.body[b].kept:
+                data[layout.joint[j].shift_rows[s] + k * m + i] = shift[k]
+                data[layout.joint[j].shift_columns[s] + i * n + k] = shift1[k]
+        if layout.body[b].kept:
             for t in range(2):
-                other = mech.row_body[r, t]
-                block = layout.pattern.diagonal[b] if s == t else layout.body_body[j, s]
+                other = mech.row[r].body[t]
+                block = layout.body[b].block if s == t else layout.joint[j].body_body[s]
                 if block >= 0:
                     f = 0.5 * lam
-                    general_stiffness(mech, layout, mid, end, r, s, t, f, data, block, layout.stride[other], u, w)
+                    columns = layout.body[other].stride & OFFSET
+                    general_stiffness(mech, mid, end, r, s, t, f, data, block & OFFSET, columns, u, w)
         else:
-            ru, rw = row3(end.marker, layout.markers.row[r, s, 0]), row3(end.marker, layout.markers.row[r, s, 1])
-            add_turning(data, layout.corner[b], n, 0.5 * lam, w[0], w[1], w[2], ru[0], ru[1], ru[2])
-            add_turning(data, layout.corner[b], n, 0.5 * lam, u[0], u[1], u[2], rw[0], rw[1], rw[2])
+            ru, rw = row3(end.marker, mech.row[r].marker[s, 0]), row3(end.marker, mech.row[r].marker[s, 1])
+            add_turning(data, layout.body[b].corner & OFFSET, n, 0.5 * lam, w[0], w[1], w[2], ru[0], ru[1], ru[2])
+            add_turning(data, layout.body[b].corner & OFFSET, n, 0.5 * lam, u[0], u[1], u[2], rw[0], rw[1], rw[2])
 
 
-@stage
+@frame
 def joint_rows(
     mech: Mechanism, layout: Layout, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
     data: Array,
 ) -> None:  # fmt: skip
     """Set the constraint rows of x, add joint forces to its momentum rows and, if `slopes`, fill the matrix."""
-    ground = mech.mass.size
-    for r in range(mech.c.size):
+    ground = mech.body.size
+    for r in range(mech.row.size):
         x[6 * (ground + 1) + r] = feedback[r]
-    for j in range(mech.joint_body.shape[0]):
-        begin, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+    for j in range(mech.joint.size):
+        begin, m = mech.joint[j].first, mech.joint[j].last - mech.joint[j].first
         for i in range(m):
             r = begin + i
-            kind = layout.row_kind[r]
+            kind = mech.row[r].kind
             if kind == COINCIDE:
                 for s in range(2):
-                    if mech.row_body[r, s] != ground:
+                    if mech.row[r].body[s] != ground:
                         coincide_side(mech, layout, j, r, s, i, m, slopes, mid, end, z, x, data)
             elif kind == ANGLE:
                 angle_row(mech, layout, j, r, i, m, slopes, mid, end, z, x, data)
@@ -258,25 +258,25 @@ def joint_rows(
 @stage
 def add_compliance(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, data: Array) -> None:
     """Eliminate the translations: block (j, k) -= T_j T_k^T / m for all joints j, k at a condensed body."""
-    shares, p = layout.shares, 0
-    for b in range(mech.mass.size):
-        f = layout.compliance[b]
-        for e in range(shares.pointer[b], shares.pointer[b + 1]):
-            j, s = shares.joint[e], shares.side[e]
-            for g in range(shares.pointer[b], shares.pointer[b + 1]):
-                k, t, at = shares.joint[g], shares.side[g], shares.block[p]
+    p = 0
+    for b in range(mech.body.size):
+        f = layout.body[b].compliance
+        for e in range(layout.body[b].shares[0], layout.body[b].shares[1]):
+            j, s = layout.share[e].joint, layout.share[e].side
+            for g in range(layout.body[b].shares[0], layout.body[b].shares[1]):
+                k, t, at = layout.share[g].joint, layout.share[g].side, layout.between[p]
                 p += 1
-                first = mech.joint_row[k]
-                columns = mech.joint_row[k + 1] - first
-                if layout.point_joint[j] and layout.point_joint[k]:
+                first = mech.joint[k].first
+                columns = mech.joint[k].last - first
+                if mech.joint[j].point and mech.joint[k].point:
                     value = f if s == t else -f
                     data[at] -= value
                     data[at + columns + 1] -= value
                     data[at + 2 * columns + 2] -= value
                     continue
-                for r in range(mech.joint_row[j], mech.joint_row[j] + layout.shifting[j]):
+                for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     x, y, z = f * end.shift[r, s, 0], f * end.shift[r, s, 1], f * end.shift[r, s, 2]
-                    for c in range(layout.shifting[k]):
+                    for c in range(mech.joint[k].shifting):
                         T = mid.shift[first + c, t, 0] * x + mid.shift[first + c, t, 1] * y
                         data[at + c] -= T + mid.shift[first + c, t, 2] * z
                     at += columns
@@ -285,42 +285,42 @@ def add_compliance(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, data: 
 @stage
 def condense(mech: Mechanism, layout: Layout, end: Pose, x: Array) -> None:
     """The right-hand sides of joints after the elimination of translations: c -= T r_phi / m."""
-    first = 6 * (mech.mass.size + 1)
-    for j in range(mech.joint_body.shape[0]):
-        row = first + mech.joint_row[j]
+    first = 6 * (mech.body.size + 1)
+    for j in range(mech.joint.size):
+        row = first + mech.joint[j].first
         for s in range(2):
-            b = mech.joint_body[j, s]
-            f = layout.compliance[b]
+            b = mech.joint[j].body[s]
+            f = layout.body[b].compliance
             u, v, w = f * x[6 * b], f * x[6 * b + 1], f * x[6 * b + 2]
-            if layout.point_joint[j]:
+            if mech.joint[j].point:
                 sign = 1.0 - 2.0 * s
                 x[row] += sign * u
                 x[row + 1] += sign * v
                 x[row + 2] += sign * w
             elif f > 0.0:
-                for r in range(mech.joint_row[j], mech.joint_row[j] + layout.shifting[j]):
+                for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     x[first + r] -= end.shift[r, s, 0] * u + end.shift[r, s, 1] * v + end.shift[r, s, 2] * w
 
 
 @stage
 def expand(mech: Mechanism, layout: Layout, mid: Pose, x: Array) -> None:
     """The updates of eliminated translations from those of the multipliers: x_phi = (r_phi - T^T dlam) / m."""
-    first = 6 * (mech.mass.size + 1)
-    for b in range(mech.mass.size):
-        if not layout.kept[b]:
+    first = 6 * (mech.body.size + 1)
+    for b in range(mech.body.size):
+        if not layout.body[b].kept:
             for k in range(3):
-                x[6 * b + k] *= layout.compliance[b]
-    for j in range(mech.joint_body.shape[0]):
-        row = first + mech.joint_row[j]
+                x[6 * b + k] *= layout.body[b].compliance
+    for j in range(mech.joint.size):
+        row = first + mech.joint[j].first
         for s in range(2):
-            b = mech.joint_body[j, s]
-            f, at = layout.compliance[b], 6 * b
-            if layout.point_joint[j]:
+            b = mech.joint[j].body[s]
+            f, at = layout.body[b].compliance, 6 * b
+            if mech.joint[j].point:
                 f = f if s == 0 else -f
                 x[at] += f * x[row]
                 x[at + 1] += f * x[row + 1]
                 x[at + 2] += f * x[row + 2]
             elif f > 0.0:
-                for r in range(mech.joint_row[j], mech.joint_row[j] + layout.shifting[j]):
+                for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     for k in range(3):
                         x[at + k] -= f * mid.shift[r, s, k] * x[first + r]

@@ -16,6 +16,7 @@ PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from i
 ROUND_OFF = 1e-15
 NOISE = 1e-11  # updates below this that stop shrinking have reached the round-off floor
 ACCEPTED = 1e-9  # so have updates that stay below this up to the last iteration
+STUCK = 0.5  # ratio of updates at the round-off floor
 SMALLEST_MOTION = 1e-4  # motion of one step below which updates are measured against this instead
 LARGEST_TURN = 0.5  # rad, limit of one Newton update
 LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
@@ -51,11 +52,12 @@ class Memory(NamedTuple):
 
 
 @inner
-def finished(size: float, previous: float, tolerance: float, quadratic: bool, slowest: float) -> bool:
+def finished(size: float, previous: float, tolerance: float, quadratic: bool, slowest: float, stuck: float) -> bool:
     """Whether the update just made was the last one needed; no iteration is spent to see a vanishing update.
 
     With ratio = size/previous the next update would be size ratio^2 if convergence is quadratic (exact Newton
-    matrix), size ratio if it is linear (matrix with terms left out); but a ratio below `slowest` is not believed.
+    matrix), size ratio if it is linear (matrix with terms left out); but a ratio below `slowest` is not believed. Small
+    updates whose ratio is above `stuck` have reached the round-off floor.
     """
     if size <= max(tolerance, ROUND_OFF):
         return True
@@ -65,7 +67,7 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool, sl
     coming = size * ratio * ratio if quadratic else size * max(ratio, slowest)
     if ratio < 1.0 and coming < max(ROUND_OFF, 0.1 * tolerance):
         return True
-    return size < NOISE and ratio > (0.5 if slowest < 0.5 else 0.9)
+    return size < NOISE and ratio > stuck
 
 
 @algebra
@@ -115,7 +117,7 @@ def remember(memory: Memory, z: Array, bodies: int, x: Array) -> None:
 def turned(mech: Mechanism, z: Array) -> int:
     """CONVERGED, unless a body turned so far that the Cayley map is close to its pole."""
     limit = LARGEST_CAYLEY * LARGEST_CAYLEY
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
         if a0 * a0 + a1 * a1 + a2 * a2 > limit:
             return TURNED_TOO_FAR

@@ -9,7 +9,7 @@ import numpy as np
 
 from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
-from porthos.kernels.elimination import LARGEST, Factors, add_block, factorise, substitute
+from porthos.kernels.elimination import Factors, add_block, clear, factorise, substitute
 from porthos.kernels.forces import lever
 from porthos.kernels.newton import PIVOT_FLOOR
 from porthos.kernels.rows import cross, dot, evaluate, reduced_row
@@ -24,27 +24,27 @@ REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
 def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors) -> int:
     """Assemble and factorise the matrix at q; returns what `factorise` returns."""
     evaluate(mech, q, 1.0, rows)
-    factors.data[:] = 0.0
+    clear(factors.data)
     A, row = np.empty((3, 3)), np.empty(6)
-    for b in range(mech.mass.size):
-        n = layout.stride[b]
+    for b in range(mech.body.size):
+        n = layout.body[b].stride
         for k in range(3):
-            factors.data[layout.pattern.diagonal[b] + k * n + k] = mech.mass[b]
-        if mech.rigid[b]:
-            inertia_about_axes(mech.euler[b], q[b, 1:], q[b, 1:], A)
-            add_spin(mech.spin[b], q[b, 1:], A)
-            add_block(factors.data, layout.corner[b], n, A)
-    for j in range(mech.joint_body.shape[0]):
-        first, m = mech.joint_row[j], mech.joint_row[j + 1] - mech.joint_row[j]
+            factors.data[layout.body[b].block + k * n + k] = mech.body[b].mass
+        if mech.body[b].rigid:
+            inertia_about_axes(mech.body[b].euler, q[b, 1:], q[b, 1:], A)
+            add_spin(mech.body[b].spin, q[b, 1:], A)
+            add_block(factors.data, layout.body[b].corner, n, A)
+    for j in range(mech.joint.size):
+        first, m = mech.joint[j].first, mech.joint[j].last - mech.joint[j].first
         for i in range(m):
             for s in range(2):
-                n = layout.stride[mech.row_body[first + i, s]]
+                n = layout.body[mech.row[first + i].body[s]].stride
                 reduced_row(mech, rows, first + i, s, row)
                 for k in range(3):
-                    factors.data[layout.shift_rows[j, s] + k * m + i] += row[k]
-                    factors.data[layout.shift_columns[j, s] + i * n + k] += row[k]
-                    factors.data[layout.turn_rows[j, s] + k * m + i] += row[3 + k]
-                    factors.data[layout.turn_columns[j, s] + i * n + k] += row[3 + k]
+                    factors.data[layout.joint[j].shift_rows[s] + k * m + i] += row[k]
+                    factors.data[layout.joint[j].shift_columns[s] + i * n + k] += row[k]
+                    factors.data[layout.joint[j].turn_rows[s] + k * m + i] += row[3 + k]
+                    factors.data[layout.joint[j].turn_columns[s] + i * n + k] += row[3 + k]
     return factorise(layout.pattern, factors.data, factors.scale, PIVOT_FLOOR)
 
 
@@ -56,13 +56,13 @@ def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs
     for _ in range(REFINEMENTS):
         again = rhs.copy()
         changed = False
-        for b in range(mech.mass.size):
-            s = layout.pattern.start[b]
+        for b in range(mech.body.size):
+            s = 6 * b
             for i in range(3):
-                if mech.rigid[b] and mech.spin[b, i] > 0.0:
+                if mech.body[b].rigid and mech.body[b].spin[i] > 0.0:
                     changed = True
                     d = q[b, i + 1]
-                    f = mech.spin[b, i] * (d[0] * x[s + 3] + d[1] * x[s + 4] + d[2] * x[s + 5])
+                    f = mech.body[b].spin[i] * (d[0] * x[s + 3] + d[1] * x[s + 4] + d[2] * x[s + 5])
                     for k in range(3):
                         again[s + 3 + k] += f * d[k]
         if not changed:
@@ -73,34 +73,17 @@ def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs
 
 
 @entry
-def constraint_values(mech: Mechanism, rows: RowVectors, out: Array) -> None:
-    """out (R,) = g at the configuration of the rows."""
-    for r in range(mech.c.size):
-        out[r] = dot(rows.u[r], rows.w[r]) - mech.c[r]
-
-
-@entry
-def constraint_rates(mech: Mechanism, rows: RowVectors, rates: RowVectors, out: Array) -> None:
-    """out (R,) = G(q) v from the rows at q and their linear parts at v."""
-    for r in range(mech.c.size):
-        out[r] = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
-
-
-@entry
-def solve_at(
-    mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors
-) -> tuple[int, Array]:
-    """Assemble the matrix at q and solve with rhs (right_side); returns what `factorise` returns, and the solution."""
-    ended = factorise_nodal(mech, layout, q, rows, factors)
-    return ended, solve_nodal(mech, layout, q, factors, rhs)
+def solve_at(mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors) -> Array:
+    """Assemble the matrix at q and solve with rhs (right_side)."""
+    factorise_nodal(mech, layout, q, rows, factors)
+    return solve_nodal(mech, layout, q, factors, rhs)
 
 
 @kernel
 def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
-    """out (N+1, 4, 3): the part -sum_j (v_i . v_j) d_j of the accelerations of the directors."""
-    out[:, :, :] = 0.0
-    for b in range(mech.mass.size):
-        if mech.rigid[b]:
+    """Add the part -sum_j (v_i . v_j) d_j of the accelerations of the directors to out (N+1, 4, 3)."""
+    for b in range(mech.body.size):
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 for j in range(1, 4):
                     f = dot(v[b, i], v[b, j])
@@ -109,55 +92,45 @@ def centripetal(mech: Mechanism, q: Array, v: Array, out: Array) -> None:
 
 
 @kernel
-def applied_forces(mech: Mechanism, layout: Layout, q: Array, wrench: Array, acceleration: Array, x: Array) -> None:
+def applied_forces(mech: Mechanism, q: Array, wrench: Array, acceleration: Array, x: Array) -> None:
     """Set the momentum rows of x to weights, loads and the inertia of the centripetal accelerations."""
-    part, start = np.empty(3), layout.pattern.start
-    for b in range(mech.mass.size):
+    part = np.empty(3)
+    for b in range(mech.body.size):
         for k in range(3):
-            x[start[b] + k] = mech.mass[b] * mech.gravity[k]
-        if mech.rigid[b]:
+            x[6 * b + k] = mech.body[b].mass * mech.gravity[k]
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 cross(q[b, i], acceleration[b, i], part)
                 for k in range(3):
-                    x[start[b] + 3 + k] -= mech.euler[b, i - 1] * part[k]
-    for load in range(mech.load_body.size):
-        b = mech.load_body[load]
+                    x[6 * b + 3 + k] -= mech.body[b].euler[i - 1] * part[k]
+    for load in range(mech.load.size):
+        b = mech.load[load].body
         for k in range(3):
-            x[start[b] + k] += wrench[load, k]
-        if mech.rigid[b]:
+            x[6 * b + k] += wrench[load, k]
+        if mech.body[b].rigid:
             force = (wrench[load, 0], wrench[load, 1], wrench[load, 2])
-            torque = cross3(lever(mech.load_point, load, q, b), force)
+            torque = cross3(lever(mech.load[load].point, q, b), force)
             for k in range(3):
-                x[start[b] + 3 + k] += torque[k] + wrench[load, 3 + k]
+                x[6 * b + 3 + k] += torque[k] + wrench[load, 3 + k]
 
 
 @entry
-def accelerations(mech: Mechanism, layout: Layout, q: Array, v: Array, wrench: Array, rows: RowVectors,
-                  rates: RowVectors, factors: Factors, acceleration: Array, lam: Array) -> int:  # fmt: skip
-    """v' (N+1, 4, 3) and the joint multipliers (R,) at (q, v); returns what `factorise` returns.
+def acceleration_side(
+    mech: Mechanism, q: Array, v: Array, wrench: Array, rows: RowVectors, rates: RowVectors, acceleration: Array,
+    x: Array,
+) -> None:  # fmt: skip
+    """The right-hand side x for (v_phi', omega') and the multipliers, and the centripetal part of the accelerations.
 
-    M v' + G^T lam = f and d/dt (G v) = 0, solved in the reduced unknowns.
+    M v' + G^T lam = f and d/dt (G v) = 0, in the reduced unknowns.
     """
-    bodies, start = mech.mass.size, layout.pattern.start
-    ended = factorise_nodal(mech, layout, q, rows, factors)
+    first = 6 * (mech.body.size + 1)
+    clear(x)
     centripetal(mech, q, v, acceleration)
-    x, part = np.zeros(start[-1] + LARGEST), np.empty(3)
-    applied_forces(mech, layout, q, wrench, acceleration, x)
+    applied_forces(mech, q, wrench, acceleration, x)
     evaluate(mech, v, 0.0, rates)
-    for r in range(mech.c.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
-        x[start[bodies] + r] = -2.0 * dot(rates.u[r], rates.w[r])
+    for r in range(mech.row.size):  # d/dt (G v) = 2 u(v).w(v) + G v'
+        x[first + r] = -2.0 * dot(rates.u[r], rates.w[r])
+    evaluate(mech, q, 1.0, rows)
     evaluate(mech, acceleration, 0.0, rates)
-    for r in range(mech.c.size):
-        x[start[bodies] + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
-    x = solve_nodal(mech, layout, q, factors, x)
-    for b in range(bodies):
-        for k in range(3):
-            acceleration[b, 0, k] = x[start[b] + k]
-        if mech.rigid[b]:
-            for i in range(1, 4):
-                cross(x[start[b] + 3 : start[b] + 6], q[b, i], part)
-                for k in range(3):
-                    acceleration[b, i, k] += part[k]
-    for r in range(lam.size):
-        lam[r] = x[start[bodies] + r]
-    return ended
+    for r in range(mech.row.size):
+        x[first + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])

@@ -30,16 +30,16 @@ def write(
     """Write the end of step n into the record."""
     k, due = n // every, (n + 1) % every == 0
     record.iterations[k] += spent
-    for load in range(mech.load_body.size):
+    for load in range(mech.load.size):
         for c in range(6):
             record.work[k, load] += h * y[load, c] * wrench[n, load, c]
             if due:
                 record.y[k, load, c] = y[load, c]
     if due:
-        for b in range(mech.mass.size):
+        for b in range(mech.body.size):
             for i in range(4):
                 for c in range(3):
                     record.q[k, b, i, c] = q[b, i, c]
                     record.v[k, b, i, c] = v[b, i, c]
-        for r in range(mech.c.size):
+        for r in range(mech.row.size):
             record.lam[k, r] = lam[r]

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.bodies import turn
-from porthos.kernels.compile import inner, loop, stage
-from porthos.kernels.elimination import Factors
+from porthos.kernels.bodies import turn, turn_markers
+from porthos.kernels.compile import frame, loop, stage
+from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED, asked
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
@@ -30,9 +30,11 @@ from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
-    PATIENCE,
+    NOISE,
+    ROUND_OFF,
     RUNNING,
     STALLED,
+    STUCK,
     Habit,
     Memory,
     Newton,
@@ -47,66 +49,36 @@ from porthos.kernels.reduced_midpoint import (
     Workspace,
     back_solve,
     begin,
-    clear,
-    largest_update,
-    learn,
     make_factors,
     momentum_rows,
     move_body,
+    next_attempt,
+    patience,
     take_update,
+    update_size,
+    wants_first,
     wants_matrix,
 )
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33
 from porthos.notation import Array
 
-COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step
+COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step, at worst
+MARGIN, FORGETTING = 3.0, 1.1  # what was seen of that in earlier steps is believed times a margin that grows
+LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
+WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
+POLISH = 8  # sweeps at most for velocities whose positions have converged
 
 
 class Levels(NamedTuple):
     """Memory for a step of PH-MP-GGL beside that of PH-MP."""
 
     z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
-    memory: Memory
+    last: Array  # (6 N,) (t_phi, t_omega) at the end of the last step
+    memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
+    rate: Array  # (1,) by which updates of positions shrank, at least, in the last step that had three of them
     L: Array  # (N+1, 3, 3) velocity gradients
-    K: Array  # (N+1, 3, 3) sum_i Y_i dbar_i^T
     V: Array  # (N+1, 3) Vbar_phi
-
-
-@stage
-def velocity_gradient(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z: Array, mid: Pose, end: Pose,
-                      lv: Levels) -> None:  # fmt: skip
-    """L = (sum_j Vbar_j d_j^0T) (I - skew(a)) and the part sum_i M_i (q^1 - q^0 - Vbar)_i dbar_i^T of K."""
-    at = 6 * b
-    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
-    t0, t1, t2 = lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]
-    for k in range(3):
-        lv.V[b, k] = 0.5 * h * v0[b, 0, k] + lv.z[at + k]
-        for c in range(3):
-            lv.L[b, k, c] = 0.0
-            lv.K[b, k, c] = 0.0
-    for i in range(1, 4):
-        d, e, E = row33(mid.q, b, i), row33(end.q, b, i), mech.euler[b, i - 1]
-        spun, half = cross3((t0, t1, t2), e), cross3((a0, a1, a2), d)
-        for k in range(3):
-            V = 0.5 * h * v0[b, i, k] + spun[k]
-            Y = E * (2.0 * half[k] - V)
-            for c in range(3):
-                lv.L[b, k, c] += V * q0[b, i, c]
-                lv.K[b, k, c] += Y * d[c]
-    for k in range(3):
-        x, y, w = lv.L[b, k, 0], lv.L[b, k, 1], lv.L[b, k, 2]
-        lv.L[b, k, 0] = x - (y * a2 - w * a1)
-        lv.L[b, k, 1] = y - (w * a0 - x * a2)
-        lv.L[b, k, 2] = w - (x * a1 - y * a0)
-
-
-@stage
-def subtract_outer(K: Array, b: int, f: float, u: Triple, w: Triple) -> None:
-    """K_b -= f u w^T."""
-    for k in range(3):
-        for c in range(3):
-            K[b, k, c] -= f * u[k] * w[c]
 
 
 @stage
@@ -128,62 +100,79 @@ def add_vector(x: Array, at: int, f: float, a: Triple) -> None:
 
 
 @stage
-def correct_joints(mech: Mechanism, layout: Layout, mid: Pose, lv: Levels, x: Array) -> None:
-    """The part -Gbar^T gam' of Y in K, and 1/2 Pbar^T G(Vbar)^T gam' in the momentum rows."""
-    first, index = 6 * (mech.mass.size + 1), layout.markers.row
-    for r in range(mech.c.size):
-        kind, a, b, gam = layout.row_kind[r], mech.row_body[r, 0], mech.row_body[r, 1], lv.z[first + r]
-        if kind == COINCIDE:  # G is constant
-            force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
-            subtract_outer(lv.K, a, 1.0, force, row3(mid.marker, index[r, 0, 1]))
-            subtract_outer(lv.K, b, 1.0, force, row3(mid.marker, index[r, 1, 1]))
-        elif kind == ANGLE:
-            u, w = row3(mid.marker, index[r, 0, 0]), row3(mid.marker, index[r, 1, 1])
-            subtract_outer(lv.K, a, gam, w, u)
-            subtract_outer(lv.K, b, gam, u, w)
-            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, stretched(lv.L, b, w)))
-            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, stretched(lv.L, a, u)))
-        elif kind == GENERAL:
-            correct_general_row(mech, layout, mid, lv, r, gam, x)
+def correct_body(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z: Array, mid: Pose, end: Pose, lv: Levels,
+                 x: Array) -> None:  # fmt: skip
+    """L = (sum_j Vbar_j d_j^0T) (I - skew(a)), and 1/2 sum_i dbar_i x L Y_i with the part M (q^1 - q^0 - Vbar) of Y."""
+    at = 6 * b
+    a, t = (z[at + 3], z[at + 4], z[at + 5]), (lv.z[at + 3], lv.z[at + 4], lv.z[at + 5])
+    for k in range(3):
+        lv.V[b, k] = 0.5 * h * v0[b, 0, k] + lv.z[at + k]
+        for c in range(3):
+            lv.L[b, k, c] = 0.0
+    for i in range(1, 4):
+        V = combine3(0.5 * h, row33(v0, b, i), 1.0, cross3(t, row33(end.q, b, i)))
+        for k in range(3):
+            for c in range(3):
+                lv.L[b, k, c] += V[k] * q0[b, i, c]
+    for k in range(3):
+        u, v, w = lv.L[b, k, 0], lv.L[b, k, 1], lv.L[b, k, 2]
+        lv.L[b, k, 0] = u - (v * a[2] - w * a[1])
+        lv.L[b, k, 1] = v - (w * a[0] - u * a[2])
+        lv.L[b, k, 2] = w - (u * a[1] - v * a[0])
+    for i in range(1, 4):
+        d = row33(mid.q, b, i)
+        V = combine3(0.5 * h, row33(v0, b, i), 1.0, cross3(t, row33(end.q, b, i)))
+        Y = combine3(2.0, cross3(a, d), -1.0, V)
+        add_vector(x, at + 3, 0.5 * mech.body[b].euler[i - 1], cross3(d, stretched(lv.L, b, Y)))
 
 
 @stage
-def correct_general_row(mech: Mechanism, layout: Layout, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
+def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
+    """1/2 Pbar^T [G(Vbar)^T gam' + L Y] with the part -Gbar^T gam' of Y."""
+    first = 6 * (mech.body.size + 1)
+    for r in range(mech.row.size):
+        row, gam = mech.row[r], lv.z[first + r]
+        if row.kind == COINCIDE:  # G is constant
+            force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
+            for s in range(2):
+                arm = row3(mid.marker, row.marker[s, 1])
+                add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, stretched(lv.L, row.body[s], force)))
+        elif row.kind == ANGLE:
+            a, b = row.body[0], row.body[1]
+            u, w = row3(mid.marker, row.marker[0, 0]), row3(mid.marker, row.marker[1, 1])
+            dw = combine3(1.0, stretched(lv.L, b, w), -1.0, stretched(lv.L, a, w))
+            du = combine3(1.0, stretched(lv.L, a, u), -1.0, stretched(lv.L, b, u))
+            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, dw))
+            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, du))
+        elif row.kind == GENERAL:
+            correct_general_row(mech, mid, lv, r, gam, x)
+
+
+@stage
+def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
     """`correct_joints` for any row."""
-    u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
+    u, w = row_vectors(mech, mid.q, mid.marker, r)
     du, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # linear parts at Vbar
     for s in range(2):
-        b = mech.row_body[r, s]
-        ru, rw = row3(mid.marker, layout.markers.row[r, s, 0]), row3(mid.marker, layout.markers.row[r, s, 1])
-        subtract_outer(lv.K, b, gam, w, ru)
-        subtract_outer(lv.K, b, gam, u, rw)
+        b = mech.row[r].body[s]
+        ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
         V = row3(lv.V, b)
-        du = combine3(1.0, du, 1.0, combine3(mech.cu[r, s, 0], V, 1.0, stretched(lv.L, b, ru)))
-        dw = combine3(1.0, dw, 1.0, combine3(mech.cw[r, s, 0], V, 1.0, stretched(lv.L, b, rw)))
+        du = combine3(1.0, du, 1.0, combine3(mech.form[r].cu[s, 0], V, 1.0, stretched(lv.L, b, ru)))
+        dw = combine3(1.0, dw, 1.0, combine3(mech.form[r].cw[s, 0], V, 1.0, stretched(lv.L, b, rw)))
     for s in range(2):
-        at = 6 * mech.row_body[r, s]
-        shift, torque = reduced_side(mech, layout, mid, r, s, du, dw)
-        add_vector(x, at, 0.5 * gam, shift)
-        add_vector(x, at + 3, 0.5 * gam, torque)
-
-
-@stage
-def correct_body(b: int, lv: Levels, x: Array) -> None:
-    """1/2 sum_i dbar_i x L Y_i in the momentum rows of body b: the skew part of L K."""
-    L, K = lv.L, lv.K
-    t0 = t1 = t2 = 0.0
-    for k in range(3):
-        t0 += L[b, 2, k] * K[b, k, 1] - L[b, 1, k] * K[b, k, 2]
-        t1 += L[b, 0, k] * K[b, k, 2] - L[b, 2, k] * K[b, k, 0]
-        t2 += L[b, 1, k] * K[b, k, 0] - L[b, 0, k] * K[b, k, 1]
-    add_vector(x, 6 * b + 3, 0.5, (t0, t1, t2))
+        b = mech.row[r].body[s]
+        ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
+        shift, torque = reduced_side(mech, mid, r, s, du, dw)
+        carried = combine3(1.0, cross3(ru, stretched(lv.L, b, w)), 1.0, cross3(rw, stretched(lv.L, b, u)))
+        add_vector(x, 6 * b, 0.5 * gam, shift)
+        add_vector(x, 6 * b + 3, 0.5 * gam, combine3(1.0, torque, -1.0, carried))
 
 
 @stage
 def velocity_body(mech: Mechanism, b: int, h: float, v0: Array, z: Array, mid: Pose, end: Pose, t: Array, x: Array
                   ) -> None:  # fmt: skip
     """Pbar^T M (P(q^1) t + V^0/2 - (q^1 - q^0)) of body b."""
-    at, m = 6 * b, mech.mass[b]
+    at, m = 6 * b, mech.body[b].mass
     for k in range(3):
         x[at + k] = m * (t[at + k] + 0.5 * h * v0[b, 0, k] - 2.0 * z[at + k])
     a, omega, total = (z[at + 3], z[at + 4], z[at + 5]), (t[at + 3], t[at + 4], t[at + 5]), (0.0, 0.0, 0.0)
@@ -191,125 +180,142 @@ def velocity_body(mech: Mechanism, b: int, h: float, v0: Array, z: Array, mid: P
         d, w = row33(mid.q, b, i), row33(v0, b, i)
         rate, moved = cross3(omega, row33(end.q, b, i)), cross3(a, d)
         y = combine3(1.0, combine3(1.0, rate, 0.5 * h, w), -2.0, moved)
-        total = combine3(1.0, total, mech.euler[b, i - 1], cross3(d, y))
+        total = combine3(1.0, total, mech.body[b].euler[i - 1], cross3(d, y))
     x[at + 3], x[at + 4], x[at + 5] = total
 
 
 @stage
-def velocity_joints(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, t: Array, x: Array) -> None:
+def velocity_joints(mech: Mechanism, mid: Pose, end: Pose, t: Array, x: Array) -> None:
     """Add Pbar^T Gbar^T gam' to the rows of the bodies and set those of the joints, G(q^1) P(q^1) t."""
-    first, index = 6 * (mech.mass.size + 1), layout.markers.row
-    for r in range(mech.c.size):
-        kind, row = layout.row_kind[r], first + r
+    first = 6 * (mech.body.size + 1)
+    for r in range(mech.row.size):
+        kind, row = mech.row[r].kind, first + r
         if kind == COINCIDE:
             gam, gap = (t[row], t[row + 1], t[row + 2]), (0.0, 0.0, 0.0)
             for s in range(2):
-                at, k, sign = 6 * mech.row_body[r, s], index[r, s, 1], 2.0 * s - 1.0
+                at, k, sign = 6 * mech.row[r].body[s], mech.row[r].marker[s, 1], 2.0 * s - 1.0
                 add_vector(x, at, sign, gam)
                 add_vector(x, at + 3, 1.0, cross3(row3(mid.marker, k), gam))
                 rate = cross3((t[at + 3], t[at + 4], t[at + 5]), row3(end.marker, k))
                 gap = combine3(1.0, gap, 1.0, combine3(sign, (t[at], t[at + 1], t[at + 2]), 1.0, rate))
             x[row], x[row + 1], x[row + 2] = gap
         elif kind == ANGLE:
-            a, b = 6 * mech.row_body[r, 0] + 3, 6 * mech.row_body[r, 1] + 3
-            ku, kw = index[r, 0, 0], index[r, 1, 1]
+            a, b = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3
+            ku, kw = mech.row[r].marker[0, 0], mech.row[r].marker[1, 1]
             torque = cross3(row3(mid.marker, ku), row3(mid.marker, kw))
             add_vector(x, a, t[row], torque)
             add_vector(x, b, -t[row], torque)
             axis = cross3(row3(end.marker, ku), row3(end.marker, kw))
             x[row] = axis[0] * (t[a] - t[b]) + axis[1] * (t[a + 1] - t[b + 1]) + axis[2] * (t[a + 2] - t[b + 2])
         elif kind == GENERAL:
-            u, w = row_vectors(mech, layout, mid.q, mid.marker, r)
-            u1, w1 = row_vectors(mech, layout, end.q, end.marker, r)
+            u, w = row_vectors(mech, mid.q, mid.marker, r)
+            u1, w1 = row_vectors(mech, end.q, end.marker, r)
             x[row] = 0.0
             for s in range(2):
-                at = 6 * mech.row_body[r, s]
-                shift, torque = reduced_side(mech, layout, mid, r, s, u, w)
+                at = 6 * mech.row[r].body[s]
+                shift, torque = reduced_side(mech, mid, r, s, u, w)
                 add_vector(x, at, t[row], shift)
                 add_vector(x, at + 3, t[row], torque)
-                shift, torque = reduced_side(mech, layout, end, r, s, u1, w1)
+                shift, torque = reduced_side(mech, end, r, s, u1, w1)
                 for k in range(3):
                     x[row] += shift[k] * t[at + k] + torque[k] * t[at + 3 + k]
 
 
 @stage
-def follow(bodies: int, share: float, x: Array, t: Array) -> None:
-    """Let the velocities follow the update x of the positions, before they are solved for.
+def guess_velocities(bodies: int, z: Array, lv: Levels) -> None:
+    """Add where PH-MP would take the velocities, 2 (u, a) - last, to the extrapolated difference from it.
 
-    The first update is the error of an extrapolation of h v, and t = h v/2 was extrapolated in the same way.
+    The difference is small and smooth, and with it velocities go with the positions of the guess.
     """
     for i in range(6 * bodies):
-        t[i] -= share * x[i]
+        lv.z[i] += 2.0 * z[i] - lv.last[i]
 
 
 @stage
 def take_velocity_update(bodies: int, x: Array, t: Array, length: float) -> float:
-    """Take the update x from the velocities and multipliers t; returns the largest displacement or rotation in it."""
+    """Take the update x from the velocities and multipliers t; returns its root mean square."""
     for i in range(6 * bodies):
         t[i] -= x[i]
     for i in range(6 * (bodies + 1), t.size):
         t[i] -= x[i]
-    return largest_update(bodies, x, 1.0 / length)
+    return update_size(bodies, x, 1.0 / length)[1]
 
 
-@stage
+@frame
 def solve_velocities(
-    mech: Mechanism, layout: Layout, h: float, v0: Array, sweeps: int, length: float, ws: Workspace, lv: Levels,
-    factors: Factors,
-) -> float:  # fmt: skip
-    """Velocities and gam' for the present q^1, with the matrix of the positions; returns the last update."""
-    change = 0.0
-    for _ in range(sweeps):
-        for b in range(mech.mass.size):
-            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
-        velocity_joints(mech, layout, ws.mid, ws.end, lv.z, ws.x)
+    mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float, previous: float,
+    slowest: float, ws: Workspace, lv: Levels, factors: Factors,
+) -> tuple[float, float, bool]:  # fmt: skip
+    """Velocities and gam' for the present q^1, with the matrix of the positions; the rows of bodies are in ws.x.
+
+    Stops when they have converged, or after a number of sweeps. Returns the first and the last update as fractions of
+    the motion of the step, and whether they have converged.
+    """
+    done, first = False, 0.0
+    for sweep in range(sweeps):
+        if sweep > 0:
+            for b in range(mech.body.size):
+                velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+        velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        change = take_velocity_update(mech.mass.size, ws.x, lv.z, length)
-    return change
+        change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
+        done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
+        first = change if sweep == 0 else first
+        previous = change
+        if done:
+            break
+    return first, previous, done
 
 
-@inner
+@frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
-    bodies, previous, ended, iteration = mech.mass.size, 0.0, RUNNING, 0
+    bodies, size, change, ended, iteration, rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0
     for b in range(bodies):
-        move_body(layout, b, q0, ws.z, True, ws.mid, ws.end)
+        move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+        turn_markers(mech, b, ws.end.q, ws.end.marker)
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         if slopes:
             clear(factors.data)
         for b in range(bodies):
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
-            velocity_gradient(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv)
+            correct_body(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
-        correct_joints(mech, layout, ws.mid, lv, ws.x)
-        for b in range(bodies):
-            correct_body(b, lv, ws.x)
+        correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        size, motion = take_update(bodies, ws.x, ws.z, newton.length)
-        damped = size > LARGEST_TURN
-        follow(bodies, 0.5 if iteration == 1 else 1.0, ws.x, lv.z)
-        for b in range(bodies):
-            move_body(layout, b, q0, ws.z, True, ws.mid, ws.end)
-        sweeps = 2 if iteration == 1 else 1
-        change = solve_velocities(mech, layout, h, v0, sweeps, newton.length, ws, lv, factors)
-        size = max(size, change) if change == change else change
-        if not np.isfinite(size):
-            ended = STALLED if ended == RUNNING else ended
-        size /= motion
-        slowest = max(newton.slowest, COUPLING * motion * motion)
-        if ended == RUNNING and not damped and finished(size, previous, newton.tolerance, False, slowest):
-            ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, size, previous)
         previous = size
+        update = take_update(bodies, ws.x, ws.z, newton.length)
+        size, damped = update.size / update.motion, update.largest > LARGEST_TURN
+        for b in range(bodies):
+            for i in range(6 * b, 6 * b + 6):  # velocities follow the update of the positions
+                lv.z[i] -= ws.x[i]
+            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+            turn_markers(mech, b, ws.end.q, ws.end.marker)
+            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+        rate = max(rate, size / previous) if iteration > 2 else rate
+        slowest = max(newton.slowest, min(max(rate, lv.rate[0]), COUPLING * update.turn * update.turn))
+        settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
+        sweeps = POLISH if settled else (2 if iteration == 1 else 1)
+        last = change
+        first, change, done = solve_velocities(
+            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, ws, lv, factors
+        )  # fmt: skip
+        if not np.isfinite(size + change):
+            ended = STALLED if ended == RUNNING else ended
+        unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)
+        if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
+            ended = turned(mech, ws.z)
+        slopes = wants_matrix(layout, damped, max(size, change), max(previous, last))
+    lv.rate[0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[0]
     if ended == RUNNING:
-        ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
+        ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     return ended, iteration, not slopes
 
 
@@ -320,21 +326,31 @@ def accept(mech: Mechanism, h: float, ws: Workspace, lv: Levels, q: Array, v: Ar
     Divided by h at the end, because h (1/h) != 1 in floating point: that would change the energy a little in the same
     direction in every step.
     """
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         at = 6 * b
         a0, a1, a2 = ws.z[at + 3], ws.z[at + 4], ws.z[at + 5]
         nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
         for k in range(3):
             q[b, 0, k] += 2.0 * ws.z[at + k]
             v[b, 0, k] = 2.0 * lv.z[at + k] / h
-        if mech.rigid[b]:
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 turn(a0, a1, a2, nu, q, b, i, ws.mid.q, q)
                 rate = cross3((lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]), row33(q, b, i))
                 v[b, i, 0], v[b, i, 1], v[b, i, 2] = 2.0 * rate[0] / h, 2.0 * rate[1] / h, 2.0 * rate[2] / h
-    first = 6 * (mech.mass.size + 1)
-    for r in range(mech.c.size):
+    first = 6 * (mech.body.size + 1)
+    for r in range(mech.row.size):
         ws.lam[r] = 2.0 / (h * h) * (ws.z[first + r] + lv.z[first + r])
+
+
+@stage
+def keep_velocities(bodies: int, ws: Workspace, lv: Levels) -> None:
+    """Store what the next guess of the velocities needs; they are not needed any more."""
+    for i in range(6 * bodies):
+        velocity = lv.z[i]
+        lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
+        lv.last[i] = velocity
+    remember(lv.memory, lv.z, bodies, ws.x)
 
 
 @loop
@@ -347,33 +363,25 @@ def march_ggl(
     for n in range(wrench.shape[0]):
         if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
             return STOPPED, n
-        begin(mech, condensed, q, ws.mid, ws.feedback)
-        spent, ended, order = 0, STALLED, best_order(memory)
+        begin(mech, q, ws.mid, ws.feedback)
+        spent, ended, order, surely = 0, STALLED, best_order(memory), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
-            if habit.exact[0] == 0:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                guess(lv.memory, order, habit, mech.mass.size, lv.z)
-                make = condensed.costly == 0 or habit.matrix[0] == 0
-                patience = min(PATIENCE * (1 + condensed.costly), newton.iterations)
-                ended, iterations, good = solve(
-                    mech, condensed, h, q, v, wrench, n, newton, patience, make, habit, ws, lv, fast
-                )
-                spent += iterations
-                learn(habit, ended, good)
-            if ended != CONVERGED:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                guess(lv.memory, order, habit, mech.mass.size, lv.z)
-                ended, iterations, good = solve(
-                    mech, exact, h, q, v, wrench, n, newton, newton.iterations, True, habit, ws, lv, sure
-                )
-                spent += iterations
-            order = order // 2 if order > 0 else -1
+            guess(memory, order, habit, mech.body.size, ws.z)
+            guess(lv.memory, order, habit, mech.body.size, lv.z)
+            guess_velocities(mech.body.size, ws.z, lv)
+            layout, factors = (exact, sure) if surely else (condensed, fast)
+            ended, iterations, good = solve(
+                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                surely or wants_first(layout, habit), habit, ws, lv, factors,
+            )  # fmt: skip
+            spent += iterations
+            order, surely = next_attempt(habit, ended, good, order, surely)
         if ended != CONVERGED:
             return ended, n
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws, lv, q, v)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
-        remember(memory, ws.z, mech.mass.size, ws.x)
-        remember(lv.memory, lv.z, mech.mass.size, ws.x)
+        remember(memory, ws.z, mech.body.size, ws.x)
+        keep_velocities(mech.body.size, ws, lv)
         write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
     return CONVERGED, wrench.shape[0]

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
-from porthos.kernels.compile import inner, loop, stage
-from porthos.kernels.elimination import Factors, factorise, substitute
+from porthos.kernels.compile import frame, inner, loop, stage
+from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED, asked
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import Pose, add_compliance, add_turning, condense, expand, joint_rows, row_vectors
@@ -33,6 +34,7 @@ from porthos.kernels.newton import (
     SINGULAR,
     SMALLEST_MOTION,
     STALLED,
+    STUCK,
     Habit,
     Memory,
     Newton,
@@ -61,8 +63,8 @@ class Workspace(NamedTuple):
 
 
 @stage
-def move_body(layout: Layout, b: int, q0: Array, z: Array, both: bool, mid: Pose, end: Pose) -> None:
-    """Midpoint and end of body b with their markers; those at the end only if `both`."""
+def move_body(mech: Mechanism, b: int, q0: Array, z: Array, mid: Pose, end: Pose) -> None:
+    """Midpoint and end of body b, and its markers at the midpoint."""
     at = 6 * b
     for k in range(3):
         mid.q[b, 0, k] = q0[b, 0, k] + z[at + k]
@@ -71,9 +73,7 @@ def move_body(layout: Layout, b: int, q0: Array, z: Array, both: bool, mid: Pose
     nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
     for i in range(1, 4):
         turn(a0, a1, a2, nu, q0, b, i, mid.q, end.q)
-    turn_markers(layout, b, mid.q, mid.marker)
-    if both:
-        turn_markers(layout, b, end.q, end.marker)
+    turn_markers(mech, b, mid.q, mid.marker)
 
 
 @stage
@@ -82,13 +82,14 @@ def momentum_rows(
     end: Pose, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Set the momentum rows of body b without joints and loads and, if `slopes`, its matrix."""
-    at, m, n = 6 * b, mech.mass[b], layout.stride[b]
+    at, m = 6 * b, mech.body[b].mass
+    corner, n = layout.body[b].corner & OFFSET, layout.body[b].stride & OFFSET
     for k in range(3):
         x[at + k] = m * (2.0 * z[at + k] - h * v0[b, 0, k] - 0.5 * h * h * mech.gravity[k])
     a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
     r0, r1, r2 = 0.0, 0.0, 0.0
     for i in range(1, 4):  # sum_i E_i dbar_i x (2 a x dbar_i - h v_i^0), the increment without cancellation
-        E = mech.euler[b, i - 1]
+        E = mech.body[b].euler[i - 1]
         d0, d1, d2 = mid.q[b, i, 0], mid.q[b, i, 1], mid.q[b, i, 2]
         w0, w1, w2 = h * v0[b, i, 0], h * v0[b, i, 1], h * v0[b, i, 2]
         y0 = 2.0 * (a1 * d2 - a2 * d1) - w0
@@ -100,41 +101,51 @@ def momentum_rows(
         if slopes:  # (tr Z) I - Z, Z = sum_i E_i d_i^1 (d_i^0 + h/2 v_i^0)^T
             y0, y1, y2 = q0[b, i, 0] + 0.5 * w0, q0[b, i, 1] + 0.5 * w1, q0[b, i, 2] + 0.5 * w2
             e0, e1, e2 = end.q[b, i, 0], end.q[b, i, 1], end.q[b, i, 2]
-            add_turning(data, layout.corner[b], n, -E, y0, y1, y2, e0, e1, e2)
-            spin = mech.spin[b, i - 1]
+            add_turning(data, corner, n, -E, y0, y1, y2, e0, e1, e2)
+            spin = mech.body[b].spin[i - 1]
             if spin > 0.0:  # keeps the block of a rod without thickness regular; its residual is untouched
                 for r in range(3):
                     for c in range(3):
-                        data[layout.corner[b] + n * r + c] += spin * end.q[b, i, r] * end.q[b, i, c]
+                        data[corner + n * r + c] += spin * end.q[b, i, r] * end.q[b, i, c]
     x[at + 3], x[at + 4], x[at + 5] = r0, r1, r2
-    if slopes and layout.kept[b]:
+    if slopes and layout.body[b].kept:
         for k in range(3):
-            data[layout.pattern.diagonal[b] + k * (n + 1)] += m
+            data[layout.body[b].block + k * (n + 1)] += m
+
+
+class Change(NamedTuple):
+    """An update of the unknowns, seen from afar. Displacements count in units of the length of the mechanism."""
+
+    largest: float  # displacement or rotation of a body
+    size: float  # root mean square over all bodies; NaN if there is one in it
+    motion: float  # the same for the motion of the step, SMALLEST_MOTION at least
+    turn: float  # largest displacement or rotation of a body in the step
 
 
 @stage
-def largest_update(bodies: int, x: Array, unit: float) -> float:
-    """The largest displacement (times `unit`) or rotation in the update x of all bodies; NaN if there is one in it."""
-    size, total = 0.0, 0.0
-    for i in range(0, 6 * bodies, 6):
-        shift, turn = max(abs(x[i]), abs(x[i + 1]), abs(x[i + 2])), max(abs(x[i + 3]), abs(x[i + 4]), abs(x[i + 5]))
-        size = max(size, unit * shift, turn)
-        total += x[i] + x[i + 1] + x[i + 2] + x[i + 3] + x[i + 4] + x[i + 5]
-    return size + 0.0 * total  # max() forgets NaN
+def update_size(bodies: int, x: Array, unit: float) -> tuple[float, float]:
+    """The largest displacement or rotation in the update x, and its root mean square; that keeps NaN, max() does not.
 
-
-@stage
-def take_update(bodies: int, x: Array, z: Array, length: float) -> tuple[float, float]:
-    """Take the update x = (delta phi^1, theta), dlam from the unknowns z; returns its size, damped to LARGEST_TURN.
-
-    Sizes are the largest displacement (in units of `length`) or rotation: of the update, and of the motion of the step.
+    Energy feels the mean square: what a few bodies still miss matters less in a large mechanism.
     """
-    size, motion, unit = largest_update(bodies, x, 1.0 / length), SMALLEST_MOTION, 1.0 / length
-    damping = min(1.0, LARGEST_TURN / size) if size > 0.0 else 1.0
+    largest, total = 0.0, 0.0
+    for i in range(0, 6 * bodies, 6):
+        shift = unit * unit * (x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+        turn = x[i + 3] * x[i + 3] + x[i + 4] * x[i + 4] + x[i + 5] * x[i + 5]
+        largest = max(largest, shift, turn)
+        total += shift + turn
+    return np.sqrt(largest), np.sqrt(total / bodies)
+
+
+@stage
+def take_update(bodies: int, x: Array, z: Array, length: float) -> Change:
+    """Take the update x = (delta phi^1, theta), dlam from the unknowns z, damped to LARGEST_TURN."""
+    unit, furthest, total = 1.0 / length, 0.0, 0.0
+    largest, size = update_size(bodies, x, unit)
+    damping = min(1.0, LARGEST_TURN / largest) if largest > 0.0 else 1.0
     for i in range(0, 6 * bodies, 6):
         for k in range(i, i + 3):
             z[k] -= 0.5 * damping * x[k]
-            motion = max(motion, 2.0 * unit * abs(z[k]))
         a0, a1, a2 = z[i + 3], z[i + 4], z[i + 5]
         t0, t1, t2 = 0.5 * damping * x[i + 3], 0.5 * damping * x[i + 4], 0.5 * damping * x[i + 5]
         along = a0 * t0 + a1 * t1 + a2 * t2
@@ -142,10 +153,13 @@ def take_update(bodies: int, x: Array, z: Array, length: float) -> tuple[float, 
         b1 = a1 - (t1 - (a2 * t0 - a0 * t2) + a1 * along)
         b2 = a2 - (t2 - (a0 * t1 - a1 * t0) + a2 * along)
         z[i + 3], z[i + 4], z[i + 5] = b0, b1, b2
-        motion = max(motion, 2.0 * abs(b0), 2.0 * abs(b1), 2.0 * abs(b2))
+        shift = unit * unit * (z[i] * z[i] + z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
+        turn = b0 * b0 + b1 * b1 + b2 * b2
+        furthest = max(furthest, shift, turn)
+        total += shift + turn
     for i in range(6 * (bodies + 1), z.size):
         z[i] -= damping * x[i]
-    return size, motion
+    return Change(largest, size, max(SMALLEST_MOTION, 2.0 * np.sqrt(total / bodies)), 2.0 * np.sqrt(furthest))
 
 
 @stage
@@ -160,7 +174,7 @@ def wants_matrix(layout: Layout, damped: bool, size: float, previous: float) -> 
     return size > NOISE and np.log(ROUND_OFF / size) < layout.worth * np.log(ratio)
 
 
-@stage
+@frame
 def make_factors(
     mech: Mechanism, layout: Layout, mid: Pose, end: Pose, iteration: int, habit: Habit, factors: Factors
 ) -> int:
@@ -174,7 +188,7 @@ def make_factors(
     return RUNNING
 
 
-@stage
+@frame
 def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: Factors, x: Array) -> None:
     """Turn the residual x of all rows into the update of all unknowns."""
     condense(mech, layout, end, x)
@@ -182,7 +196,7 @@ def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: F
     expand(mech, layout, mid, x)
 
 
-@inner
+@frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, factors: Factors,
@@ -196,23 +210,24 @@ def solve(
         iteration += 1
         if slopes:
             clear(factors.data)
-        for b in range(mech.mass.size):
-            move_body(layout, b, q0, ws.z, slopes, ws.mid, ws.end)
+        for b in range(mech.body.size):
+            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+            if slopes:
+                turn_markers(mech, b, ws.end.q, ws.end.marker)
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        size, motion = take_update(mech.mass.size, ws.x, ws.z, newton.length)
+        change = take_update(mech.body.size, ws.x, ws.z, newton.length)
+        size, damped = change.size / change.motion, change.largest > LARGEST_TURN
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
-        damped = size > LARGEST_TURN
-        size /= motion
         if (
             ended == RUNNING
             and not damped
-            and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest)
+            and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest, STUCK)
         ):
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, size, previous)
@@ -223,47 +238,67 @@ def solve(
 
 
 @stage
-def clear(a: Array) -> None:
-    """Set a vector to zero."""
-    for i in range(a.size):
-        a[i] = 0.0
-
-
-@stage
-def begin(mech: Mechanism, layout: Layout, q0: Array, start: Pose, feedback: Array) -> None:
+def begin(mech: Mechanism, q0: Array, start: Pose, feedback: Array) -> None:
     """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
-    for b in range(mech.mass.size):
-        turn_markers(layout, b, q0, start.marker)
-    index, marker = layout.markers.row, start.marker
-    for r in range(mech.c.size):
-        kind, a, b = layout.row_kind[r], mech.row_body[r, 0], mech.row_body[r, 1]
-        if kind == COINCIDE:
-            i, j = index[r, 0, 1], index[r, 1, 1]
+    for b in range(mech.body.size):
+        turn_markers(mech, b, q0, start.marker)
+    marker = start.marker
+    for r in range(mech.row.size):
+        row = mech.row[r]
+        a, b = row.body[0], row.body[1]
+        if row.kind == COINCIDE:
+            i, j = row.marker[0, 1], row.marker[1, 1]
             for k in range(3):
                 feedback[r + k] = FEEDBACK * (q0[b, 0, k] + marker[j, k] - q0[a, 0, k] + marker[i, k])
-        elif kind == ANGLE:
-            feedback[r] = FEEDBACK * (dot3(row3(marker, index[r, 0, 0]), row3(marker, index[r, 1, 1])) - mech.c[r])
-        elif kind == GENERAL:
-            u, w = row_vectors(mech, layout, q0, marker, r)
-            feedback[r] = FEEDBACK * (dot3(u, w) - mech.c[r])
+        elif row.kind == ANGLE:
+            feedback[r] = FEEDBACK * (dot3(row3(marker, row.marker[0, 0]), row3(marker, row.marker[1, 1])) - row.c)
+        elif row.kind == GENERAL:
+            u, w = row_vectors(mech, q0, marker, r)
+            feedback[r] = FEEDBACK * (dot3(u, w) - row.c)
 
 
 @stage
 def accept(mech: Mechanism, h: float, z: Array, q: Array, v: Array, mid: Pose) -> None:
     """Make the end of the step the present state: v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
-    for b in range(mech.mass.size):
+    for b in range(mech.body.size):
         a0, a1, a2 = z[6 * b + 3], z[6 * b + 4], z[6 * b + 5]
         nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
         for k in range(3):
             q[b, 0, k] += 2.0 * z[6 * b + k]
             v[b, 0, k] = 4.0 * z[6 * b + k] / h - v[b, 0, k]
-        if mech.rigid[b]:
+        if mech.body[b].rigid:
             for i in range(1, 4):
                 turn(a0, a1, a2, nu, q, b, i, mid.q, q)
                 d0, d1, d2 = mid.q[b, i, 0], mid.q[b, i, 1], mid.q[b, i, 2]
                 v[b, i, 0] = 4.0 * (a1 * d2 - a2 * d1) / h - v[b, i, 0]
                 v[b, i, 1] = 4.0 * (a2 * d0 - a0 * d2) / h - v[b, i, 1]
                 v[b, i, 2] = 4.0 * (a0 * d1 - a1 * d0) / h - v[b, i, 2]
+
+
+@inner
+def wants_first(layout: Layout, habit: Habit) -> bool:
+    """Whether a step begins with a new matrix: always, unless it is costly and the one at hand is still good."""
+    return layout.costly == 0 or habit.matrix[0] == 0
+
+
+@inner
+def patience(layout: Layout, surely: bool, newton: Newton) -> int:
+    """Iterations after which an attempt is given up."""
+    return newton.iterations if surely else min(PATIENCE * (1 + layout.costly), newton.iterations)
+
+
+@inner
+def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool) -> tuple[int, bool]:
+    """The order of extrapolation and whether to take the exact matrix for the attempt after this one; -1: give up.
+
+    Remembers whether the condensed matrix can be kept for the next step, or is no good for a while.
+    """
+    if not surely:
+        habit.matrix[0] = 1 if ended == CONVERGED and good else 0
+        if ended != CONVERGED:
+            habit.exact[0] = EXACT_STEPS
+        return order, True
+    return order // 2 if order > 0 else -1, True
 
 
 @loop
@@ -279,41 +314,25 @@ def march_midpoint(
     for n in range(wrench.shape[0]):
         if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
             return STOPPED, n
-        begin(mech, condensed, q, ws.mid, ws.feedback)
-        spent, ended, order = 0, STALLED, best_order(memory)
+        begin(mech, q, ws.mid, ws.feedback)
+        spent, ended, order, surely = 0, STALLED, best_order(memory), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
-            if habit.exact[0] == 0:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                make = condensed.costly == 0 or habit.matrix[0] == 0
-                patience = min(PATIENCE * (1 + condensed.costly), newton.iterations)
-                ended, iterations, good = solve(
-                    mech, condensed, h, q, v, wrench, n, newton, patience, make, habit, ws, fast
-                )
-                spent += iterations
-                learn(habit, ended, good)
-            if ended != CONVERGED:
-                guess(memory, order, habit, mech.mass.size, ws.z)
-                ended, iterations, good = solve(
-                    mech, exact, h, q, v, wrench, n, newton, newton.iterations, True, habit, ws, sure
-                )
-                spent += iterations
-            order = order // 2 if order > 0 else -1
+            guess(memory, order, habit, mech.body.size, ws.z)
+            layout, factors = (exact, sure) if surely else (condensed, fast)
+            ended, iterations, good = solve(
+                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                surely or wants_first(layout, habit), habit, ws, factors,
+            )  # fmt: skip
+            spent += iterations
+            order, surely = next_attempt(habit, ended, good, order, surely)
         if ended != CONVERGED:
             return ended, n
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws.z, q, v, ws.mid)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
-        remember(memory, ws.z, mech.mass.size, ws.x)
-        first = 6 * (mech.mass.size + 1)
-        for r in range(mech.c.size):
+        remember(memory, ws.z, mech.body.size, ws.x)
+        first = 6 * (mech.body.size + 1)
+        for r in range(mech.row.size):
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
         write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
     return CONVERGED, wrench.shape[0]
-
-
-@stage
-def learn(habit: Habit, ended: int, good: bool) -> None:
-    """Remember whether the condensed matrix can be kept, or is no good for a while."""
-    habit.matrix[0] = 1 if ended == CONVERGED and good else 0
-    if ended != CONVERGED:
-        habit.exact[0] = EXACT_STEPS

@@ -4,77 +4,108 @@ The last slot is the ground: phi = 0, d_i = e_i, at rest. A point mass keeps d_i
 Every constraint row is one bilinear form of two vectors that are affine in the coordinates of at most two bodies:
 
 g_r = u . w - c,   u = u0 + sum_s (cu_s0 phi_s + cu_si d_si),   w = w0 + sum_s (cw_s0 phi_s + cw_si d_si).
+
+What belongs to one body, joint or row lies together in one record of a table: kernels read `mech.body[b].mass`, NumPy
+`mech.body.mass`. Few tables are fewer arguments of every kernel, which is most of what compiling one costs.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from porthos.kernels.elimination import Pattern
-from porthos.notation import Array, IntArray
+from porthos.notation import Array, IntArray, Records
 
-
-class Mechanism(NamedTuple):
-    """Constants of an assembled multibody system."""
-
-    mass: Array  # (N,)
-    euler: Array  # (N, 3) Euler values E_i
-    spin: Array  # (N, 3) stiffness put in the place of a vanishing moment of inertia, in the matrix only
-    rigid: IntArray  # (N,) 1: rigid body, 0: point mass
-    gravity: Array  # (3,)
-    row_body: IntArray  # (R, 2) bodies of the two sides; N is the ground
-    cu: Array  # (R, 2, 4) coefficients of u
-    cw: Array  # (R, 2, 4) coefficients of w
-    u0: Array  # (R, 3)
-    w0: Array  # (R, 3)
-    c: Array  # (R,)
-    joint_row: IntArray  # (J+1,) range of rows of each joint
-    joint_body: IntArray  # (J, 2) bodies of the two sides; N is the ground
-    load_body: IntArray  # (L,)
-    load_point: Array  # (L, 3) X_i of the point of action
-    load_printed: IntArray  # (L,) 1: torque map (32) as printed, 0: exact map
-
+BODY = np.dtype(
+    [
+        ("mass", "f8"),
+        ("euler", "f8", 3),  # Euler values E_i
+        ("spin", "f8", 3),  # stiffness put in the place of a vanishing moment of inertia, in the matrix only
+        ("rigid", "i4"),  # 1: rigid body, 0: point mass
+        ("markers", "i4", 2),  # range of its markers
+    ],
+    align=True,
+)
+ROW = np.dtype(
+    [
+        ("c", "f8"),
+        ("body", "i4", 2),  # of the two sides; N is the ground
+        ("marker", "i4", (2, 2)),  # ru and rw that each side contributes to the vectors u and w
+        ("kind", "i4"),  # GENERAL, COINCIDE, COINCIDE_REST or ANGLE
+    ],
+    align=True,
+)
+FORM = np.dtype([("cu", "f8", (2, 4)), ("cw", "f8", (2, 4)), ("u0", "f8", 3), ("w0", "f8", 3)], align=True)
+JOINT = np.dtype(
+    [
+        ("first", "i4"),  # range of its rows
+        ("last", "i4"),
+        ("body", "i4", 2),  # of the two sides; N is the ground
+        ("point", "i4"),  # 1: three coinciding rows, then angles only
+        ("shifting", "i4"),  # rows up to the last one that depends on translations
+    ],
+    align=True,
+)
+LOAD = np.dtype(
+    [
+        ("point", "f8", 3),  # X_i of the point of action
+        ("body", "i4"),
+        ("printed", "i4"),  # 1: torque map (32) as printed, 0: exact map
+    ],
+    align=True,
+)
 
 # What is special about a row, for speed: nothing; the first of three rows x_B - x_A = 0; one of the other two of
 # them; an angle a_A . b_B = c.
 GENERAL, COINCIDE, COINCIDE_REST, ANGLE = 0, 1, 2, 3
 
 
-class Markers(NamedTuple):
-    """Body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; one more, at the end, is zero."""
+class Mechanism(NamedTuple):
+    """Constants of an assembled multibody system."""
 
-    pointer: IntArray  # (N+2,) range of markers of each body
-    vector: Array  # (K+1, 3) X
-    row: IntArray  # (R, 2, 2) markers ru and rw that each side of a row contributes to its vectors u and w
+    body: Records  # (N,) BODY
+    row: Records  # (R,) ROW
+    form: Records  # (R,) FORM, coefficients of the rows
+    joint: Records  # (J,) JOINT
+    load: Records  # (L,) LOAD
+    marker: Array  # (K+1, 3) body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; the last one is zero
+    gravity: Array  # (3,)
 
 
-class Shares(NamedTuple):
-    """The joints at each body whose translation is eliminated, and the blocks between any two of them."""
-
-    pointer: IntArray  # (N+1,) range of joints
-    joint: IntArray
-    side: IntArray
-    block: IntArray  # offsets of the blocks (j, k) for all pairs at a body, j major
+BODY_PLACE = np.dtype(
+    [
+        ("compliance", "f8"),  # 1/m if the translation is eliminated beforehand; else 0, as for the ground
+        ("kept", "i4"),  # 1: the translation of the body is among the unknowns of the pattern
+        ("block", "i4"),  # offset of its diagonal block
+        ("corner", "i4"),  # offset of the part of it that belongs to rotations
+        ("stride", "i4"),  # length of its rows
+        ("shares", "i4", 2),  # range of its shares
+    ],
+    align=True,
+)
+JOINT_PLACE = np.dtype(
+    [
+        ("turn_rows", "i4", 2),  # offset of the rows of block (body, joint) that belong to rotations, for each side
+        ("turn_columns", "i4", 2),  # offset of the columns of block (joint, body) that belong to rotations
+        ("shift_rows", "i4", 2),  # the same for translations
+        ("shift_columns", "i4", 2),
+        ("body_body", "i4", 2),  # offsets of blocks (a, b) and (b, a); -1: none
+    ],
+    align=True,
+)
+SHARE = np.dtype([("joint", "i4"), ("side", "i4")], align=True)
 
 
 class Layout(NamedTuple):
     """A pattern of elimination, and where assembly finds what it fills. See `system/layout.py`."""
 
     pattern: Pattern
-    markers: Markers
-    shares: Shares
-    kept: IntArray  # (N+1,) 1: the translation of the body is among the unknowns of the pattern
-    compliance: Array  # (N+1,) 1/m of the other bodies; 0 for these and for the ground
-    corner: IntArray  # (N+1,) offset of the block of rotations
-    stride: IntArray  # (N+1,) length of its rows
-    turn_rows: IntArray  # (J, 2) offset of the rows of block (body, joint) that belong to rotations
-    turn_columns: IntArray  # (J, 2) offset of the columns of block (joint, body) that belong to rotations
-    shift_rows: IntArray  # (J, 2) the same for translations
-    shift_columns: IntArray  # (J, 2)
-    body_body: IntArray  # (J, 2) offsets of blocks (a, b) and (b, a); -1: none
-    row_kind: IntArray  # (R,) GENERAL, COINCIDE, COINCIDE_REST or ANGLE
-    point_joint: IntArray  # (J,) 1: three coinciding rows, then angles only
-    shifting: IntArray  # (J,) rows up to the last one that depends on translations
+    body: Records  # (N+1,) BODY_PLACE
+    joint: Records  # (J,) JOINT_PLACE
+    share: Records  # SHARE: the joints at each body whose translation is eliminated
+    between: IntArray  # offsets of the blocks (j, k) between any two joints at such a body, j major
     complete: int  # 1: nothing is left out of the matrix, so that Newton's method converges quadratically
     worth: float  # iterations that a factorisation costs
     costly: int  # 1: so many that the matrix is kept from step to step

@@ -27,6 +27,12 @@ def combine3(f: float, a: Triple, g: float, b: Triple) -> Triple:
 
 
 @inner
+def triple(a: Array) -> Triple:
+    """A vector of three numbers."""
+    return a[0], a[1], a[2]
+
+
+@inner
 def row3(a: Array, i: int) -> Triple:
     """Row i of an array (R, 3)."""
     return a[i, 0], a[i, 1], a[i, 2]

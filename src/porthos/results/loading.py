@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status, nearest
 from porthos.integrate.march import March
-from porthos.kernels.tables import Mechanism
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import Adjustment, MechanicalSystem, Terminal
+from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
@@ -185,7 +185,7 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
 
 def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:
     """A run from what `_read` gives."""
-    mech = Mechanism(**{name: tables[name] for name in MECHANISM})
+    mech = mechanism(Plain(**{name: tables[name] for name in MECHANISM}))
     ends = np.cumsum(tables["port_inputs"])
     terminals = tuple(
         Terminal(name, int(body), np.ascontiguousarray(tables["port_basis"][end - count : end].T), None)

@@ -8,33 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.kernels.elimination import factors
-from porthos.kernels.nodal import accelerations
 from porthos.notation import Array
-from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import NodalMatrix
 
 
 def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
     """Joint multipliers (T, R) that belong to the accelerations at the states q, v (T, N, 4, 3)."""
-    rows = system.mech.c.size
-    result = np.zeros((q.shape[0], rows))
-    vectors, rates, memory = row_vectors(rows), row_vectors(rows), factors(system.layout.pattern)
-    config, rate, acceleration = system.still.copy(), np.zeros_like(system.still), np.zeros_like(system.still)
+    result, matrix = np.zeros((q.shape[0], system.mech.row.size)), NodalMatrix(system)
+    config, rate = system.still.copy(), np.zeros_like(system.still)
     for k in range(q.shape[0]):
         config[:-1], rate[:-1] = q[k], v[k]
-        accelerations(
-            system.mech,
-            system.layout,
-            config,
-            rate,
-            wrench[k],
-            vectors,
-            rates,
-            memory,
-            acceleration,
-            result[k],
-        )
+        result[k] = matrix.accelerations(config, rate, wrench[k])[1]
     return result
 
 
@@ -43,16 +28,16 @@ def joint_reaction(
 ) -> tuple[Array, Array]:
     """Force and torque (T, 3) that a joint exerts on its second body (side = 1) at its point there."""
     mech = system.mech
-    rows = slice(int(mech.joint_row[joint]), int(mech.joint_row[joint + 1]))
+    rows = slice(int(mech.joint[joint].first), int(mech.joint[joint].last))
     ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
     config = np.concatenate([q, ground], axis=1)
-    sides = config[:, mech.row_body[rows]]  # (T, r, 2, 4, 3)
-    u = mech.u0[rows] + np.einsum("rsi,trsik->trk", mech.cu[rows], sides)
-    w = mech.w0[rows] + np.einsum("rsi,trsik->trk", mech.cw[rows], sides)
+    sides = config[:, mech.row.body[rows]]  # (T, r, 2, 4, 3)
+    u = mech.form.u0[rows] + np.einsum("rsi,trsik->trk", mech.form.cu[rows], sides)
+    w = mech.form.w0[rows] + np.einsum("rsi,trsik->trk", mech.form.cw[rows], sides)
     lam = multipliers[:, rows]
-    f = -np.einsum("tr,ri,trk->tik", lam, mech.cu[rows, side], w)
-    f -= np.einsum("tr,ri,trk->tik", lam, mech.cw[rows, side], u)
-    body = config[:, mech.joint_body[joint, side]]
+    f = -np.einsum("tr,ri,trk->tik", lam, mech.form.cu[rows, side], w)
+    f -= np.einsum("tr,ri,trk->tik", lam, mech.form.cw[rows, side], u)
+    body = config[:, mech.joint[joint].body[side]]
     arm = np.einsum("i,tik->tk", system.joint_points[joint, side], body[:, 1:])
     torque = np.cross(body[:, 1:], f[:, 1:]).sum(axis=1) - np.cross(arm, f[:, 0])
     return f[:, 0], torque

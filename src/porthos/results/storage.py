@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
+from porthos.system.tables import plain
 
 if TYPE_CHECKING:
     import xarray
@@ -43,7 +44,7 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "work": (("time", "port"), "J", "energy that entered through the load or port since the start"),
 }
 
-# Tables of the group and their dimensions: the fields of Mechanism, of March, and the rest of a system.
+# Tables of the group and their dimensions: the fields of Plain, of March, and the rest of a system.
 MECHANISM: dict[str, tuple[str, ...]] = {
     "mass": ("n_body",),
     "euler": ("n_body", "xyz"),
@@ -164,7 +165,7 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     q0, v0 = system.initial_arrays()
     moved = [(a.position, a.rotation, a.velocity, a.angular_velocity) for a in system.adjustments]
     values: dict[str, Any] = {
-        **system.mech._asdict(),
+        **plain(system.mech)._asdict(),
         **{name: getattr(run.raw, name) for name in MARCH},
         "body_name": _text(system.body_names),
         "joint_name": _text(system.joint_names),

@@ -15,8 +15,8 @@ from porthos.kernels import balances
 from porthos.notation import Array, IntArray
 from porthos.results.reactions import joint_reaction, nodal_multipliers
 from porthos.results.run import Run
-from porthos.system.initial import row_vectors
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import row_memory
 
 if TYPE_CHECKING:
     import xarray
@@ -85,7 +85,8 @@ class JointView:
     @property
     def multipliers(self) -> Array:
         """Lagrange multipliers (T, rows) of this joint at second order."""
-        first, last = self._run.system.mech.joint_row[self._index : self._index + 2]
+        joint = self._run.system.mech.joint[self._index]
+        first, last = int(joint.first), int(joint.last)
         return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
 
 
@@ -220,7 +221,7 @@ class Trajectory(Run):
 
     @cached_property
     def _errors(self) -> tuple[Array, ...]:
-        system, u, w = self.system, row_vectors(self.system.mech.c.size), row_vectors(self.system.mech.c.size)
+        system, u, w = self.system, row_memory(self.system), row_memory(self.system)
 
         def errors(rows: slice) -> tuple[Array, ...]:
             return balances.constraint_errors(system.mech, self.raw.q[rows], self.raw.v[rows], system.still, u, w)

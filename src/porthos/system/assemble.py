@@ -17,6 +17,7 @@ from porthos.notation import Array
 from porthos.system.describe import describe
 from porthos.system.initial import place
 from porthos.system.mechanical import MechanicalSystem, Terminal
+from porthos.system.tables import Plain, mechanism
 
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 SPIN_STIFFNESS = 1e-4  # of the largest moment: what stands for it in the matrix; errors shrink by this in an iteration
@@ -127,7 +128,7 @@ def _tables(model: Model, placement: _Placement, rows: _Rows, counts: list[int])
     sides = sides.reshape(-1, 2)
     largest = moments.max(axis=1, keepdims=True)
     euler = (moments.sum(axis=1, keepdims=True) - 2 * moments) / 2
-    return Mechanism(
+    arrays = Plain(
         mass=np.array([body.mass for body in model.bodies]),
         euler=np.where(euler > SPIN_FLOOR * largest, euler, 0.0),
         spin=np.where((moments <= SPIN_FLOOR * largest) & (largest > 0.0), SPIN_STIFFNESS * largest, 0.0),
@@ -145,6 +146,7 @@ def _tables(model: Model, placement: _Placement, rows: _Rows, counts: list[int])
         load_point=np.array([_acting_point(x, placement) for x in acting]).reshape(-1, 3),
         load_printed=np.array([x.torque_map == "printed" for x in acting], dtype=np.int64),
     )
+    return mechanism(arrays)
 
 
 def _acting(model: Model) -> list[Load | Port]:
@@ -186,7 +188,7 @@ def _three(value: Any) -> Array:
 def _length(mech: Mechanism, points: Array, placement: _Placement) -> float:
     """The size of the mechanism: its longest lever arm, or the radius of gyration of a body without joints."""
     arms = [np.linalg.norm(p) for p in points]
-    gyration = [np.sqrt(J.max() / m) for J, m in zip(placement.moments, mech.mass, strict=True)]
+    gyration = [np.sqrt(J.max() / m) for J, m in zip(placement.moments, mech.body.mass, strict=True)]
     return float(max([*arms, *gyration])) or 1.0
 
 

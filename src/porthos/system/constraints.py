@@ -19,8 +19,8 @@ class ConstraintRows:
 
     def __init__(self, mech: Mechanism, rigid: IntArray, slots: IntArray) -> None:
         self.mech, self.rigid, self.slots = mech, rigid, slots
-        self.shape = (6 * rigid.size + mech.c.size, slots.size)
-        self._size = 12 * (mech.mass.size + 1)
+        self.shape = (6 * rigid.size + mech.row.size, slots.size)
+        self._size = 12 * (mech.body.size + 1)
         rigidity = np.array(
             [
                 (b, other + 1, 6 * k + e, 12 * b + 3 * (director + 1))
@@ -30,11 +30,11 @@ class ConstraintRows:
             ],
             dtype=np.int64,
         ).reshape(-1, 4)
-        used = (mech.cu != 0.0) | (mech.cw != 0.0)
-        used &= (mech.row_body < mech.mass.size)[..., None]  # the ground does not move
+        used = (mech.form.cu != 0.0) | (mech.form.cw != 0.0)
+        used &= (mech.row.body < mech.body.size)[..., None]  # the ground does not move
         row, side, at = np.nonzero(used)
         rows = np.concatenate([rigidity[:, 2], 6 * rigid.size + row])
-        first = np.concatenate([rigidity[:, 3], 12 * mech.row_body[row, side] + 3 * at])
+        first = np.concatenate([rigidity[:, 3], 12 * mech.row.body[row, side] + 3 * at])
         slot = np.zeros(self._size, dtype=np.int64)
         slot[slots] = np.arange(slots.size)
         columns = slot[(first[:, None] + np.arange(3)).ravel()]
@@ -47,7 +47,7 @@ class ConstraintRows:
         """G (m, n) from the vectors of all bodies (N+1, 4, 3) and u, w (R, 3) of the joint rows."""
         row, side, at = self._joint
         order, indices, pointers = self._places
-        joints = self.mech.cu[row, side, at, None] * w[row] + self.mech.cw[row, side, at, None] * u[row]
+        joints = self.mech.form.cu[row, side, at, None] * w[row] + self.mech.form.cw[row, side, at, None] * u[row]
         values = np.concatenate([full[self._vector], joints]).ravel()[order]
         return sparse.csr_array((values, indices, pointers), shape=self.shape)
 
@@ -57,9 +57,9 @@ class ConstraintRows:
         for k, b in enumerate(self.rigid):
             for e, (i, j) in enumerate(RIGIDITY):
                 K[4 * b + 1 + i, 4 * b + 1 + j] = K[4 * b + 1 + j, 4 * b + 1 + i] = lam[6 * k + e]
-        place = 4 * self.mech.row_body[:, :, None] + np.arange(4)  # (R, 2, 4)
+        place = 4 * self.mech.row.body[:, :, None] + np.arange(4)  # (R, 2, 4)
         for row, mu in enumerate(lam[6 * self.rigid.size :]):
-            at, product = place[row].ravel(), np.outer(self.mech.cu[row], self.mech.cw[row])
+            at, product = place[row].ravel(), np.outer(self.mech.form.cu[row], self.mech.form.cw[row])
             np.add.at(K, np.ix_(at, at), mu * (product + product.T))
         full = sparse.kron(sparse.csr_array(K), sparse.eye_array(3), format="csr")
         return sparse.csr_array(full[self.slots][:, self.slots])

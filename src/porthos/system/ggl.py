@@ -106,9 +106,9 @@ class GGLForm(PHDAE):
 def require_inertia(system: MechanicalSystem) -> None:
     """Refuse bodies with a vanishing Euler value: the GGL principle needs the inverse of M."""
     for b in system.rigid:
-        if np.any(system.mech.euler[b] <= 0.0):
+        if np.any(system.mech.body[b].euler <= 0.0):
             raise ModelError(
                 f"body '{system.body_names[b]}' is flat or a rod without thickness (Euler values "
-                f"{np.array2string(system.mech.euler[b], precision=4)}), so its mass matrix has no inverse, which "
+                f"{np.array2string(system.mech.body[b].euler, precision=4)}), so its mass matrix has no inverse, which "
                 "the GGL principle needs. Use ph.Midpoint(), or give the body a small thickness."
             )

@@ -11,24 +11,14 @@ from typing import Literal
 import numpy as np
 
 from porthos.errors import InconsistentStateError, ModelError
-from porthos.kernels import nodal
-from porthos.kernels.bodies import moved
-from porthos.kernels.elimination import factors, right_side
-from porthos.kernels.rows import evaluate_rows
-from porthos.kernels.tables import RowVectors
 from porthos.notation import Array
 from porthos.system.constraints import RIGIDITY
 from porthos.system.mechanical import Adjustment, MechanicalSystem
+from porthos.system.nodal import NodalMatrix, joint_gaps, joint_rates, moved, rigid_velocity
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
 REFUSED = 1e-8
 ITERATIONS = 30
-
-
-def row_vectors(rows: int) -> RowVectors:
-    """Memory for the vectors of all rows."""
-    shapes = ((rows, 3), (rows, 3), (rows, 2, 3), (rows, 2, 3))
-    return RowVectors(*(np.zeros(shape) for shape in shapes))
 
 
 def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["project", "refuse"]) -> None:
@@ -45,7 +35,7 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
         if not np.all(gaps[0] <= REFUSED * _row_scale(system)):
             _refuse(system, gaps, "The projection onto the joints did not converge: ")
     twist = _project_velocity(system, q, twist)
-    v = _rigid_velocity(system, q, twist)
+    v = rigid_velocity(system, q, twist)
     system._q0, system._v0 = q, v
     system.adjustments = _report(system, given_q, given_twist, q, twist)
 
@@ -53,70 +43,32 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
 def _project_position(system: MechanicalSystem, q: Array) -> Array:
     """q moved onto g = 0 by Gauss-Newton steps in the mass metric, down to round-off."""
     limit, size, scale = 1e-15, np.inf, _row_scale(system)
-    bodies, start = len(system.body_names), system.layout.pattern.start
+    matrix = NodalMatrix(system)
     for _ in range(ITERATIONS):
-        rows, last = row_vectors(system.mech.c.size), size
-        g = np.zeros(system.mech.c.size)
-        evaluate_rows(system.mech, q, 1.0, rows)
-        nodal.constraint_values(system.mech, rows, g)
+        g, last = joint_gaps(system, q), size
         size = float((np.abs(g) / scale).max())
         if size <= limit or (size < 1e3 * limit and size > 0.5 * last) or not np.isfinite(size):
             break
-        rhs = right_side(system.layout.pattern)
-        rhs[start[bodies] : start[-1]] = -g
-        x = _solve(system, q, rhs)
-        mid, end = q.copy(), q.copy()
-        moved(system.mech, q, 0.5 * x, mid, end)
-        q = end
+        q = moved(q, matrix.motion(q, -g))
     return q
 
 
 def _project_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
     """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = 0."""
-    bodies, start = len(system.body_names), system.layout.pattern.start
-    result = twist.copy()
+    matrix, result = NodalMatrix(system), twist.copy()
     for _ in range(2):  # the second pass removes the round-off of the first
-        rhs = right_side(system.layout.pattern)
-        rhs[start[bodies] : start[-1]] = -_rates(system, q, result)
-        result += _solve(system, q, rhs)[: 6 * bodies].reshape(-1, 6)
+        result += matrix.motion(q, -joint_rates(system, q, rigid_velocity(system, q, result)))
     return result
-
-
-def _solve(system: MechanicalSystem, q: Array, rhs: Array) -> Array:
-    rows, memory = row_vectors(system.mech.c.size), factors(system.layout.pattern)
-    return nodal.solve_at(system.mech, system.layout, q, rhs, rows, memory)[1]
-
-
-def _rates(system: MechanicalSystem, q: Array, twist: Array) -> Array:
-    """G v (R,) of every joint row for rigid velocities."""
-    v = _rigid_velocity(system, q, twist)
-    count = system.mech.c.size
-    rows, rates, result = row_vectors(count), row_vectors(count), np.zeros(count)
-    evaluate_rows(system.mech, q, 1.0, rows)
-    evaluate_rows(system.mech, v, 0.0, rates)
-    nodal.constraint_rates(system.mech, rows, rates, result)
-    return result
-
-
-def _rigid_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
-    """P(q) twist: the velocity of the centre of mass and omega x d_i, as a kernel array."""
-    v = np.zeros_like(q)
-    v[:-1, 0] = twist[:, :3]
-    v[system.rigid, 1:] = np.cross(twist[system.rigid, None, 3:], q[system.rigid, 1:])
-    return v
 
 
 def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
     """|g| and |G v| of every joint row."""
-    rows, g = row_vectors(system.mech.c.size), np.zeros(system.mech.c.size)
-    evaluate_rows(system.mech, q, 1.0, rows)
-    nodal.constraint_values(system.mech, rows, g)
-    return np.abs(g), np.abs(_rates(system, q, twist))
+    return np.abs(joint_gaps(system, q)), np.abs(joint_rates(system, q, rigid_velocity(system, q, twist)))
 
 
 def _row_scale(system: MechanicalSystem) -> Array:
     """The size of each joint row (R,): 1 for angles, the length of the mechanism for gaps, its square for distances."""
-    gap, distance = np.any(system.mech.cw[:, :, 0], axis=1), np.any(system.mech.cu[:, :, 0], axis=1)
+    gap, distance = np.any(system.mech.form.cw[:, :, 0], axis=1), np.any(system.mech.form.cu[:, :, 0], axis=1)
     return system.length ** (gap.astype(float) + distance)
 
 
@@ -125,9 +77,7 @@ def _refuse(system: MechanicalSystem, gaps: tuple[Array, Array], intro: str = ""
     lines = []
     scale = _row_scale(system)
     for gap, word in ((gaps[0], "positions"), (gaps[1], "velocities")):
-        for name, first, last in zip(
-            system.joint_names, system.mech.joint_row[:-1], system.mech.joint_row[1:], strict=True
-        ):
+        for name, first, last in zip(system.joint_names, system.mech.joint.first, system.mech.joint.last, strict=True):
             worst = float(gap[first:last].max(initial=0.0))
             if not np.all(gap[first:last] <= REFUSED * scale[first:last]):
                 lines.append(f"joint '{name}': the initial {word} violate it by {worst:.3e}")
@@ -167,12 +117,7 @@ def _report(
 
 def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
     """lambda (m,) at (q, v): joint rows from the KKT solve, rigidity rows from M v' = f - G^T lambda."""
-    mech = system.mech
-    acceleration, joint = np.zeros_like(q), np.zeros(mech.c.size)
-    rows, rates = row_vectors(joint.size), row_vectors(joint.size)
-    nodal.accelerations(
-        mech, system.layout, q, v, wrench, rows, rates, factors(system.layout.pattern), acceleration, joint
-    )
+    acceleration, joint = NodalMatrix(system).accelerations(q, v, wrench)
     force = np.zeros(system.n)
     if system.terminals:
         u = np.concatenate([np.linalg.pinv(t.basis) @ w for t, w in zip(system.terminals, wrench, strict=True)])

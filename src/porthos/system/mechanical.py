@@ -103,12 +103,12 @@ class MechanicalSystem(PHDAE):
     @cached_property
     def rigid(self) -> IntArray:
         """Indices of the rigid bodies."""
-        return np.flatnonzero(self.mech.rigid)
+        return np.flatnonzero(self.mech.body.rigid)
 
     @cached_property
     def slots(self) -> IntArray:
         """Places of the coordinates of q in the flattened kernel array (N+1, 4, 3)."""
-        per_body = [np.arange(12 * b, 12 * b + (12 if r else 3)) for b, r in enumerate(self.mech.rigid)]
+        per_body = [np.arange(12 * b, 12 * b + (12 if r else 3)) for b, r in enumerate(self.mech.body.rigid)]
         return np.concatenate(per_body)
 
     @property
@@ -119,7 +119,7 @@ class MechanicalSystem(PHDAE):
     @property
     def m(self) -> int:
         """Number of constraints: 6 for each rigid body, and the rows of the joints."""
-        return 6 * self.rigid.size + self.mech.c.size
+        return 6 * self.rigid.size + self.mech.row.size
 
     @property
     def dimension(self) -> int:
@@ -131,13 +131,13 @@ class MechanicalSystem(PHDAE):
         """Name of each part of the state and its place."""
         result, at = {}, 0
         for letter in ("q", "v"):
-            for name, rigid in zip(self.body_names, self.mech.rigid, strict=True):
+            for name, rigid in zip(self.body_names, self.mech.body.rigid, strict=True):
                 result[f"{letter} of '{name}'"] = slice(at, at + (12 if rigid else 3))
                 at = result[f"{letter} of '{name}'"].stop
         for b in self.rigid:
             result[f"rigidity of '{self.body_names[b]}'"] = slice(at, at + 6)
             at += 6
-        for name, first, last in zip(self.joint_names, self.mech.joint_row[:-1], self.mech.joint_row[1:], strict=True):
+        for name, first, last in zip(self.joint_names, self.mech.joint.first, self.mech.joint.last, strict=True):
             result[f"joint '{name}'"] = slice(at, at + int(last - first))
             at += int(last - first)
         return result
@@ -217,7 +217,7 @@ class MechanicalSystem(PHDAE):
     @cached_property
     def mass_diagonal(self) -> Array:
         """The diagonal (n,) of M, eq. (31)."""
-        full = np.concatenate([self.mech.mass[:, None], self.mech.euler], axis=1)
+        full = np.concatenate([self.mech.body.mass[:, None], self.mech.body.euler], axis=1)
         padded = np.vstack([full, np.zeros((1, 4))])
         return self.from_kernel(np.repeat(padded[:, :, None], 3, axis=2))
 
@@ -233,7 +233,7 @@ class MechanicalSystem(PHDAE):
     def gradV(self, q: Array) -> Array:
         """Gradient of the potential energy: the weights, constant."""
         full = np.zeros_like(self.still)
-        full[:-1, 0] = -self.mech.mass[:, None] * self.mech.gravity
+        full[:-1, 0] = -self.mech.body.mass[:, None] * self.mech.gravity
         return self.from_kernel(full)
 
     def g(self, q: Array) -> Array:
@@ -242,24 +242,24 @@ class MechanicalSystem(PHDAE):
         d = full[self.rigid, 1:]
         gram = np.einsum("bik,bjk->bij", d, d)
         rigidity = [(gram[:, i, j] - 1) / 2 if i == j else gram[:, i, j] for i, j in RIGIDITY]
-        u, w = self._row_vectors(full, constant=1.0)
-        return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - self.mech.c])
+        u, w = self.row_vectors(full, constant=1.0)
+        return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - self.mech.row.c])
 
     def G(self, q: Array) -> sparse.csr_array:
         """The constraint Jacobian dg/dq (m, n)."""
         full = self.to_kernel(q)
-        return self._jacobian(full, self._row_vectors(full, constant=1.0))
+        return self._jacobian(full, self.row_vectors(full, constant=1.0))
 
     def G_rate(self, v: Array) -> sparse.csr_array:
         """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
         full = self.to_kernel(v, rate=True)
-        return self._jacobian(full, self._row_vectors(full, constant=0.0))
+        return self._jacobian(full, self.row_vectors(full, constant=0.0))
 
-    def _row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
+    def row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
         """u and w (R, 3) of all joint rows; constant = 0 gives their linear parts."""
-        sides = full[self.mech.row_body]  # (R, 2, 4, 3)
-        u = constant * self.mech.u0 + np.einsum("rsi,rsik->rk", self.mech.cu, sides)
-        w = constant * self.mech.w0 + np.einsum("rsi,rsik->rk", self.mech.cw, sides)
+        sides = full[self.mech.row.body]  # (R, 2, 4, 3)
+        u = constant * self.mech.form.u0 + np.einsum("rsi,rsik->rk", self.mech.form.cu, sides)
+        w = constant * self.mech.form.w0 + np.einsum("rsi,rsik->rk", self.mech.form.cw, sides)
         return u, w
 
     def _jacobian(self, full: Array, vectors: tuple[Array, Array]) -> sparse.csr_array:
@@ -281,8 +281,8 @@ class MechanicalSystem(PHDAE):
             b = terminal.body
             block = np.zeros((12, 6))
             block[:3, :3] = np.eye(3)
-            if self.mech.rigid[b]:
-                block[3:] = torque_rows(full[b, 1:], self.mech.load_point[k], bool(self.mech.load_printed[k]))
+            if self.mech.body[b].rigid:
+                block[3:] = torque_rows(full[b, 1:], self.mech.load[k].point, bool(self.mech.load[k].printed))
             blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
         return sparse.csr_array(blocks[self.slots])
 

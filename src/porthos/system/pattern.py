@@ -6,7 +6,9 @@ eliminated before ties its cluster of eliminated parts to a body that is still t
 - after all its bodies (the rows then keep all their columns of a Jacobian of full rank), or
 - after one of them, if the cluster of that body is not tied to the ground either: its rows are independent on the six
   motions of that cluster.
-Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees.
+Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees. Among those
+with equally many it is the one that has waited longest: a net is then taken off at many places in turn, which leaves
+a quarter less work than taking what comes next to the last one, and a chain from both ends.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import heapq
 
 import numpy as np
 
-from porthos.kernels.elimination import Pattern
+from porthos.kernels.elimination import NEIGHBOUR, PIVOT, Pattern
+from porthos.notation import records
 
 GROUND = -1
 Sides = list[tuple[int, int]]
@@ -62,9 +65,9 @@ class _Ordering:
             return False
         return len(clusters) == len(bodies) or not self.clusters.grounded[clusters[0]]
 
-    def cost(self, k: int) -> tuple[int, int]:
-        """Fewest neighbouring unknowns first; on a tie the joint, or the body named last (a leaf, usually)."""
-        return -1 if k in self.first else sum(self.sizes[n] for n in self.graph[k]), -k
+    def degree(self, k: int) -> int:
+        """How many unknowns the neighbours of k have."""
+        return -1 if k in self.first else sum(self.sizes[n] for n in self.graph[k])
 
     def eliminate(self, k: int) -> list[int]:
         """Remove k from the graph, join its neighbours with each other, and return them."""
@@ -95,17 +98,21 @@ class _Ordering:
         A joint becomes allowed only when a body next to it is eliminated (the boundary of an eliminated cluster is
         a clique), so it is enough to look at the neighbours of what was eliminated last.
         """
-        heap = [(self.cost(k), k) for k in range(self.bodies)]
+        degrees = [self.degree(k) for k in range(len(self.sizes))]
+        arrival = [-k for k in range(len(self.sizes))]  # when a node got its degree; at first leaves before roots
+        heap = [(degrees[k], arrival[k], k) for k in range(self.bodies)]
         heapq.heapify(heap)
         result: list[tuple[int, list[int]]] = []
         while heap:
-            cost, k = heapq.heappop(heap)
-            if self.done[k] or cost != self.cost(k) or not self.allowed(k):
+            degree, _, k = heapq.heappop(heap)
+            if self.done[k] or degree != degrees[k] or not self.allowed(k):
                 continue
             neighbours = self.eliminate(k)
             result.append((k, neighbours))
             for n in neighbours:
-                heapq.heappush(heap, (self.cost(n), n))
+                if (now := self.degree(n)) != degrees[n]:
+                    degrees[n], arrival[n] = now, len(result)
+                heapq.heappush(heap, (degrees[n], arrival[n], n))
         assert len(result) == len(self.sizes), "every body and joint must be eliminated"
         return result
 
@@ -144,20 +151,31 @@ def place_blocks(
             place[i, j] = length
             length += sizes[i] * sizes[j]
     pairs = [(k, n) for k, neighbours in order for n in neighbours]
-    fill = [place[i, j] for _, neighbours in order for i in neighbours for j in neighbours]
+    nodes, later = [k for k, _ in order], [n for _, n in pairs]
     counts = np.array([len(neighbours) for _, neighbours in order], dtype=np.int64)
+    last, filled = np.cumsum(counts), np.cumsum(counts**2)
     pattern = Pattern(
-        size=np.array(sizes, dtype=np.int64),
-        start=np.array(start, dtype=np.int64),
-        order=np.array([k for k, _ in order], dtype=np.int64),
-        diagonal=np.array([place[k, k] for k in range(len(sizes))], dtype=np.int64),
-        pointer=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        node=np.array([n for _, n in pairs], dtype=np.int64),
-        upper=np.array([place[k, n] for k, n in pairs], dtype=np.int64),
-        lower=np.array([place[n, k] for k, n in pairs], dtype=np.int64),
-        fill_pointer=np.concatenate([[0], np.cumsum(counts**2)]).astype(np.int64),
-        fill=np.array(fill, dtype=np.int64),
+        pivot=records(
+            PIVOT,
+            node=nodes,
+            unknowns=[sizes[k] for k in nodes],
+            start=[start[k] for k in nodes],
+            block=[place[k, k] for k in nodes],
+            first=last - counts,
+            last=last,
+            updates=filled - counts**2,
+        ),
+        neighbour=records(
+            NEIGHBOUR,
+            unknowns=[sizes[n] for n in later],
+            start=[start[n] for n in later],
+            upper=[place[k, n] for k, n in pairs],
+            lower=[place[n, k] for k, n in pairs],
+            joint=[n >= bodies for n in later],
+        ),
+        fill=np.array([place[i, j] for _, neighbours in order for i in neighbours for j in neighbours], dtype=np.int64),
         length=length,
+        unknowns=start[-1],
         bodies=bodies,
     )
     return pattern, place

@@ -1,0 +1,87 @@
+"""What a mechanical system asks at one configuration: gaps and rates of joints, solves with its matrix, accelerations.
+
+Configurations and velocities are kernel arrays (N+1, 4, 3), see `kernels/tables.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porthos.kernels import nodal
+from porthos.kernels.elimination import factors, right_side
+from porthos.kernels.tables import RowVectors
+from porthos.notation import Array
+from porthos.system.mechanical import MechanicalSystem
+
+
+def row_memory(system: MechanicalSystem) -> RowVectors:
+    """Memory for the vectors of all rows."""
+    rows = system.mech.row.size
+    return RowVectors(*(np.zeros(shape) for shape in ((rows, 3), (rows, 3), (rows, 2, 3), (rows, 2, 3))))
+
+
+def joint_gaps(system: MechanicalSystem, q: Array) -> Array:
+    """g (R,) of every joint row."""
+    u, w = system.row_vectors(q, constant=1.0)
+    return np.einsum("rk,rk->r", u, w) - system.mech.row.c
+
+
+def joint_rates(system: MechanicalSystem, q: Array, v: Array) -> Array:
+    """G v (R,) of every joint row."""
+    (u, w), (du, dw) = system.row_vectors(q, constant=1.0), system.row_vectors(v, constant=0.0)
+    return np.einsum("rk,rk->r", u, dw) + np.einsum("rk,rk->r", w, du)
+
+
+def rigid_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
+    """P(q) twist: the velocity of the centre of mass and omega x d_i."""
+    v = np.zeros_like(q)
+    v[:-1, 0] = twist[:, :3]
+    v[system.rigid, 1:] = np.cross(twist[system.rigid, None, 3:], q[system.rigid, 1:])
+    return v
+
+
+def twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
+    """(N, 6): velocity of the centre of mass and angular velocity 1/2 sum d_i x v_i of each body."""
+    twist = np.zeros((q.shape[0] - 1, 6))
+    twist[:, :3] = v[:-1, 0]
+    twist[system.rigid, 3:] = 0.5 * np.cross(q[system.rigid, 1:], v[system.rigid, 1:]).sum(axis=1)
+    return twist
+
+
+def moved(q: Array, increment: Array) -> Array:
+    """The configuration after the increments (N, 6) of all bodies: the Cayley map for rotations by 2 atan |theta/2|."""
+    d, a = q[:-1, 1:], 0.5 * increment[:, None, 3:]
+    nu = 1.0 / (1.0 + np.sum(a * a, axis=-1, keepdims=True))
+    middle = nu * (d + np.cross(a, d) + a * np.sum(a * d, axis=-1, keepdims=True))
+    result = q.copy()
+    result[:-1, 0] += increment[:, :3]
+    result[:-1, 1:] = 2.0 * middle - d
+    return result
+
+
+class NodalMatrix:
+    """Solves with [P^T M P, (G P)^T; G P, 0] at any configuration; its memory serves all of them."""
+
+    def __init__(self, system: MechanicalSystem) -> None:
+        self.system = system
+        self._rows, self._rates = row_memory(system), row_memory(system)
+        self._factors = factors(system.layout.pattern)
+        self._side = right_side(system.layout.pattern)
+
+    def motion(self, q: Array, gaps: Array) -> Array:
+        """The increments (N, 6), least in the metric of M, for which G P times them is `gaps`."""
+        first = 6 * q.shape[0]
+        self._side[:first] = 0.0
+        self._side[first : first + gaps.size] = gaps
+        return self._solve(q)[: first - 6].reshape(-1, 6)
+
+    def accelerations(self, q: Array, v: Array, wrench: Array) -> tuple[Array, Array]:
+        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = 0."""
+        mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
+        nodal.acceleration_side(mech, q, v, wrench, self._rows, self._rates, result, self._side)
+        x = self._solve(q)
+        result += rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6))
+        return result, x[first : first + mech.row.size]
+
+    def _solve(self, q: Array) -> Array:
+        return nodal.solve_at(self.system.mech, self.system.layout, q, self._side, self._rows, self._factors)

@@ -1,0 +1,134 @@
+"""The records of a mechanism from plain arrays, and back: what rows have in common and what is special about them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from porthos.kernels.tables import (
+    ANGLE,
+    BODY,
+    COINCIDE,
+    COINCIDE_REST,
+    FORM,
+    GENERAL,
+    JOINT,
+    LOAD,
+    ROW,
+    Mechanism,
+)
+from porthos.notation import Array, IntArray, Records, records
+
+
+class Plain(NamedTuple):
+    """All constants of a mechanism, each as an array of its own. Files keep these."""
+
+    mass: Array  # (N,)
+    euler: Array  # (N, 3)
+    spin: Array  # (N, 3)
+    rigid: IntArray  # (N,)
+    gravity: Array  # (3,)
+    row_body: IntArray  # (R, 2)
+    cu: Array  # (R, 2, 4)
+    cw: Array  # (R, 2, 4)
+    u0: Array  # (R, 3)
+    w0: Array  # (R, 3)
+    c: Array  # (R,)
+    joint_row: IntArray  # (J+1,) range of rows of each joint
+    joint_body: IntArray  # (J, 2)
+    load_body: IntArray  # (L,)
+    load_point: Array  # (L, 3)
+    load_printed: IntArray  # (L,)
+
+
+def mechanism(plain: Plain) -> Mechanism:
+    """The tables of the kernels."""
+    form = records(FORM, cu=plain.cu, cw=plain.cw, u0=plain.u0, w0=plain.w0)
+    ranges, markers, places = _markers(plain)
+    kinds = _row_kinds(form)
+    return Mechanism(
+        body=records(BODY, mass=plain.mass, euler=plain.euler, spin=plain.spin, rigid=plain.rigid, markers=ranges[:-1]),
+        row=records(ROW, c=plain.c, body=plain.row_body, marker=places, kind=kinds),
+        form=form,
+        joint=records(
+            JOINT,
+            first=plain.joint_row[:-1],
+            last=plain.joint_row[1:],
+            body=plain.joint_body,
+            point=_point_joints(plain.joint_row, kinds),
+            shifting=_shifting(plain.joint_row, form),
+        ),
+        load=records(LOAD, point=plain.load_point, body=plain.load_body, printed=plain.load_printed),
+        marker=markers,
+        gravity=plain.gravity,
+    )
+
+
+def plain(mech: Mechanism) -> Plain:
+    """The arrays from which `mechanism` makes the same tables."""
+
+    def column(table: Records, name: str) -> Any:
+        values = table[name]
+        return values.astype(np.int64) if values.dtype.kind == "i" else np.ascontiguousarray(values)
+
+    return Plain(
+        **{name: column(mech.body, name) for name in ("mass", "euler", "spin", "rigid")},
+        gravity=mech.gravity,
+        row_body=column(mech.row, "body"),
+        **{name: column(mech.form, name) for name in ("cu", "cw", "u0", "w0")},
+        c=column(mech.row, "c"),
+        joint_row=np.append(0, column(mech.joint, "last")),
+        joint_body=column(mech.joint, "body"),
+        **{f"load_{name}": column(mech.load, name) for name in ("body", "point", "printed")},
+    )
+
+
+def _markers(plain: Plain) -> tuple[IntArray, Array, IntArray]:
+    """The body-fixed vectors that rows are made of, each once, sorted by body, and a zero vector.
+
+    Returns the range of each body and of the ground (N+1, 2), the vectors, and their places in the rows (R, 2, 2).
+    """
+    vectors = np.stack([plain.cu[:, :, 1:], plain.cw[:, :, 1:]], axis=2)  # (R, 2, 2, 3)
+    used = vectors.any(axis=3)
+    owner = np.broadcast_to(plain.row_body[:, :, None], used.shape)[used]
+    keys = np.column_stack([owner, vectors[used] + 0.0])  # no -0.0
+    found, place = np.unique(keys, axis=0, return_inverse=True)
+    places = np.full(used.shape, len(found), dtype=np.int64)
+    places[used] = place.ravel()
+    edges = np.searchsorted(found[:, 0], np.arange(plain.mass.size + 2)).astype(np.int64)
+    return np.stack([edges[:-1], edges[1:]], axis=1), np.concatenate([found[:, 1:], np.zeros((1, 3))]), places
+
+
+def _point_joints(edges: IntArray, kinds: IntArray) -> IntArray:
+    """1 for joints whose first three rows coincide and whose other rows are angles."""
+    result = np.zeros(edges.size - 1, dtype=np.int64)
+    for j, (first, last) in enumerate(pairwise(edges)):
+        result[j] = last > first and kinds[first] == COINCIDE and bool(np.all(kinds[first + 3 : last] == ANGLE))
+    return result
+
+
+def _shifting(edges: IntArray, form: Records) -> IntArray:
+    """How many rows of each joint there are up to the last one that depends on translations."""
+    moved = np.any(form.cu[:, :, 0] != 0.0, axis=1) | np.any(form.cw[:, :, 0] != 0.0, axis=1)
+    parts = (moved[first:last] for first, last in pairwise(edges))
+    return np.array([int(np.flatnonzero(part)[-1]) + 1 if part.any() else 0 for part in parts], dtype=np.int64)
+
+
+def _row_kinds(form: Records) -> IntArray:
+    """Recognise the rows for which kernels have a short way, from their coefficients."""
+    kinds = np.full(form.size, GENERAL, dtype=np.int64)
+    linear = ~np.any(form.cu, axis=(1, 2))
+    angle = ~np.any(form.cu[:, 1], axis=1) & ~np.any(form.cw[:, 0], axis=1) & (form.cu[:, 0, 0] == 0.0)
+    kinds[angle & (form.cw[:, 1, 0] == 0.0) & ~linear & ~np.any(form.u0, axis=1)] = ANGLE
+    r = 0
+    while r + 2 < form.size:
+        triple = slice(r, r + 3)
+        unit_gap = np.array_equal(form.cw[triple, :, 0], [[-1.0, 1.0]] * 3)
+        if linear[triple].all() and unit_gap and np.array_equal(form.u0[triple], np.eye(3)):
+            kinds[triple] = COINCIDE, COINCIDE_REST, COINCIDE_REST
+            r += 3
+        else:
+            r += 1
+    return kinds
