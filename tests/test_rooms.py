@@ -9,7 +9,7 @@ import pytest
 
 import porthos
 from porthos.integrate.catalogue import SCHEMES, scheme_class
-from porthos.integrate.scheme import Scheme
+from porthos.integrate.scheme import Contract
 
 PACKAGE = Path(__file__).parents[1] / "src" / "porthos"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -228,6 +228,6 @@ def test_public_names_are_the_same_for_people_and_type_checkers():
 def test_every_scheme_is_in_the_catalogue():
     """A scheme that is public has a name for files and the command line."""
     public = {name: getattr(porthos, name) for name in porthos._HOME}
-    schemes = {n for n, value in public.items() if isinstance(value, type) and issubclass(value, Scheme)}
+    schemes = {n for n, value in public.items() if isinstance(value, type) and issubclass(value, Contract)}
     assert schemes == set(SCHEMES)
     assert all(scheme_class(name) is public[name] for name in SCHEMES)

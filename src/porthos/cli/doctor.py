@@ -24,6 +24,7 @@ from scipy.special import ellipj
 from porthos.cli.answers import UNSOUND, aligned, complain, tell
 from porthos.frontdoor import simulate
 from porthos.integrate.catalogue import SCHEMES, scheme_named
+from porthos.integrate.scheme import ENERGY
 from porthos.kernels.compile import cache_folder
 from porthos.model.inertia import Inertia
 from porthos.model.model import Model
@@ -41,12 +42,15 @@ class Finding:
     test: str
     error: float
     order: float
+    claimed: int
     energy_drift: float
+    conserving: bool
 
     @property
     def ok(self) -> bool:
-        """Whether result, order and energy are as they must be (a NaN never is)."""
-        return bool(self.error <= ALLOWED and abs(self.order - 2.0) < 0.05 and self.energy_drift <= DRIFT)
+        """Whether result, order and energy are as the scheme claims (a NaN never is)."""
+        kept = self.energy_drift <= DRIFT or not self.conserving
+        return bool(self.error <= ALLOWED and abs(self.order - self.claimed) < 0.1 and kept)
 
     def __str__(self) -> str:
         return f"error {self.error:.1e}, order {self.order:.3f}, energy within {self.energy_drift:.0e}"
@@ -104,11 +108,13 @@ def _cache() -> dict[str, str]:
 
 def _compared(scheme: str, test: Callable[[Any, float], tuple[Array, Array, float]]) -> Finding:
     """Two runs, with h and h/2, against the exact solution."""
-    chosen, h = scheme_named(scheme), 2e-3
+    chosen = scheme_named(scheme)
+    h = 2e-3 if chosen.order == 2 else 0.02  # far from round-off
     (coarse, exact, _), (fine, _, drift) = test(chosen, h), test(chosen, h / 2)
     order = float(np.log2(np.linalg.norm(coarse - exact) / np.linalg.norm(fine - exact)))
-    error = float(np.abs((4 * fine - coarse) / 3 - exact).max())
-    return Finding(f"{(test.__doc__ or '').split(':')[0]}, {scheme}", error, order, drift)
+    error = float(np.abs(fine + (fine - coarse) / (2**chosen.order - 1) - exact).max())
+    name = f"{(test.__doc__ or '').split(':')[0]}, {scheme}"
+    return Finding(name, error, order, chosen.order, drift, ENERGY in chosen.preserves)
 
 
 def _pendulum(scheme: Any, h: float) -> tuple[Array, Array, float]:

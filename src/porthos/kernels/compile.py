@@ -3,8 +3,9 @@
 `kernel` is for what only other kernels call: it has no wrapper for calls from Python, which with tables as arguments
 is larger than most kernels. `entry` is for what Python calls. `loop` and `inner` are an entry and a kernel that
 allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body. `stage` is an
-inner kernel that LLVM pastes into its callers, because a call that passes tables copies them. `algebra` is an inner
-kernel whose sums may be reordered (infinities and NaN keep their meaning).
+inner kernel that LLVM pastes into its callers, because a call that passes tables copies them; `frame` is a stage that
+only puts others together, and is optimised in its caller alone. `algebra` is an inner kernel whose sums may be
+reordered (infinities and NaN keep their meaning).
 
 Numba checks only the file of a cached function, not the files of what it calls: after an edit of a callee a cached
 caller would return stale numbers. So kernels are cached in a folder named by the hash of all kernel sources.
