@@ -50,7 +50,7 @@ class Finding:
     def ok(self) -> bool:
         """Whether result, order and energy are as the scheme claims (a NaN never is)."""
         kept = self.energy_drift <= DRIFT or not self.conserving
-        return bool(self.error <= ALLOWED and abs(self.order - self.claimed) < 0.1 and kept)
+        return bool(self.error <= ALLOWED and abs(self.order - self.claimed) < 0.05 * self.claimed and kept)
 
     def __str__(self) -> str:
         return f"error {self.error:.1e}, order {self.order:.3f}, energy within {self.energy_drift:.0e}"
