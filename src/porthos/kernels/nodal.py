@@ -17,7 +17,7 @@ from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.kernels.vectors import cross3
 from porthos.notation import Array
 
-REFINEMENTS = 3  # solves that undo the spin stiffness of rods without thickness
+REFINEMENTS = 3  # solves that undo what is wrong in the factors
 
 
 @kernel
@@ -49,34 +49,57 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
 
 
 @kernel
-def solve_nodal(mech: Mechanism, layout: Layout, q: Array, factors: Factors, rhs: Array) -> Array:
-    """x with K x = rhs for the factorised matrix, without the spin stiffness that only keeps it regular."""
-    x = rhs.copy()
-    substitute(layout.pattern, factors.data, x)
-    for _ in range(REFINEMENTS):
-        again = rhs.copy()
-        changed = False
-        for b in range(mech.body.size):
-            s = 6 * b
-            for i in range(3):
-                if mech.body[b].rigid and mech.body[b].spin[i] > 0.0:
-                    changed = True
-                    d = q[b, i + 1]
-                    f = mech.body[b].spin[i] * (d[0] * x[s + 3] + d[1] * x[s + 4] + d[2] * x[s + 5])
-                    for k in range(3):
-                        again[s + 3 + k] += f * d[k]
-        if not changed:
-            break
-        substitute(layout.pattern, factors.data, again)
-        x = again
-    return x
+def nodal_residual(mech: Mechanism, q: Array, rows: RowVectors, rhs: Array, x: Array, out: Array) -> None:
+    """out = rhs - K x with the matrix as it is, without spin stiffness and round-off of factors."""
+    first, A, row = 6 * (mech.body.size + 1), np.empty((3, 3)), np.empty(6)
+    for i in range(out.size):
+        out[i] = rhs[i]
+    for b in range(mech.body.size):
+        for k in range(3):
+            out[6 * b + k] -= mech.body[b].mass * x[6 * b + k]
+        if mech.body[b].rigid:
+            inertia_about_axes(mech.body[b].euler, q[b, 1:], q[b, 1:], A)
+            for r in range(3):
+                for c in range(3):
+                    out[6 * b + 3 + r] -= A[r, c] * x[6 * b + 3 + c]
+    for r in range(mech.row.size):
+        for s in range(2):
+            at = 6 * mech.row[r].body[s]
+            if at < first - 6:
+                reduced_row(mech, rows, r, s, row)
+                for k in range(6):
+                    out[at + k] -= row[k] * x[first + r]
+                    out[first + r] -= row[k] * x[at + k]
+
+
+@kernel
+def needs_refinement(mech: Mechanism, redundant: int) -> bool:
+    """Whether the factors are not those of the matrix: spin stiffness, or rows that repeat others."""
+    found = redundant > 0
+    for b in range(mech.body.size):
+        for i in range(3):
+            found = found or mech.body[b].spin[i] > 0.0
+    return found
 
 
 @entry
-def solve_at(mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors) -> Array:
-    """Assemble the matrix at q and solve with rhs (right_side)."""
-    factorise_nodal(mech, layout, q, rows, factors)
-    return solve_nodal(mech, layout, q, factors, rhs)
+def solve_at(
+    mech: Mechanism, layout: Layout, q: Array, rhs: Array, rows: RowVectors, factors: Factors
+) -> tuple[int, Array]:
+    """Assemble the matrix at q and solve with rhs (right_side); returns what `factorise` returns, and the solution.
+
+    A row that repeats others may leave a pivot of round-off just above the floor: refinement makes up for it.
+    """
+    redundant = factorise_nodal(mech, layout, q, rows, factors)
+    x, again = rhs.copy(), rhs.copy()
+    substitute(layout.pattern, factors.data, x)
+    if needs_refinement(mech, redundant):
+        for _ in range(REFINEMENTS):
+            nodal_residual(mech, q, rows, rhs, x, again)
+            substitute(layout.pattern, factors.data, again)
+            for i in range(x.size):
+                x[i] += again[i]
+    return redundant, x
 
 
 @kernel

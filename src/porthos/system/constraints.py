@@ -63,3 +63,24 @@ class ConstraintRows:
             np.add.at(K, np.ix_(at, at), mu * (product + product.T))
         full = sparse.kron(sparse.csr_array(K), sparse.eye_array(3), format="csr")
         return sparse.csr_array(full[self.slots][:, self.slots])
+
+
+def loop_rows(mech: Mechanism) -> IntArray:
+    """The rows of joints in closed loops: what is left without joints to bodies that no other joint holds."""
+    bodies, pairs = mech.body.size, mech.joint.body.tolist()
+    held: list[set[int]] = [set() for _ in range(bodies + 1)]
+    for k, pair in enumerate(pairs):
+        for b in pair:
+            held[b].add(k)
+    left, leaves = set(range(len(pairs))), list(range(bodies))
+    while leaves:
+        b = leaves.pop()
+        if len(held[b]) == 1:
+            (k,) = held[b]
+            left.remove(k)
+            for other in pairs[k]:
+                held[other].discard(k)
+                if other < bodies:
+                    leaves.append(other)
+    ranges = [np.arange(mech.joint[k].first, mech.joint[k].last) for k in sorted(left)]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *ranges])

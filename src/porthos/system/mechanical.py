@@ -20,7 +20,7 @@ from porthos.errors import PorthosError, nearest
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
-from porthos.system.constraints import RIGIDITY, ConstraintRows
+from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
@@ -99,6 +99,11 @@ class MechanicalSystem(PHDAE):
     def condensed(self) -> Layout:
         """The pattern with translations eliminated, on which steps are fast."""
         return condensed_layout(self.mech)
+
+    @cached_property
+    def loop_rows(self) -> IntArray:
+        """The joint rows of closed loops, the only ones that can repeat others."""
+        return loop_rows(self.mech)
 
     @cached_property
     def rigid(self) -> IntArray:

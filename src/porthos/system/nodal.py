@@ -10,8 +10,9 @@ import numpy as np
 from porthos.kernels import nodal
 from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.tables import RowVectors
-from porthos.notation import Array
+from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.ranks import LARGEST_DENSE, left_null_space
 
 
 def row_memory(system: MechanicalSystem) -> RowVectors:
@@ -59,6 +60,31 @@ def moved(q: Array, increment: Array) -> Array:
     return result
 
 
+def reduced_jacobian(system: MechanicalSystem, q: Array, rows: IntArray) -> Array:
+    """Some rows of G P (r, 6 N): (cu_0 w + cw_0 u, ru x w + rw x u) for each side."""
+    mech, form = system.mech, system.mech.form[rows]
+    sides = mech.row.body[rows]  # (r, 2)
+    u, w = (part[rows, None] for part in system.row_vectors(q, constant=1.0))
+    ru, rw = (np.einsum("rsi,rsik->rsk", c[:, :, 1:], q[sides, 1:]) for c in (form.cu, form.cw))
+    shift = form.cu[:, :, :1] * w + form.cw[:, :, :1] * u
+    blocks = np.concatenate([shift, np.cross(ru, w) + np.cross(rw, u)], axis=2)
+    result = np.zeros((rows.size, q.shape[0], 6))
+    for s in range(2):
+        result[np.arange(rows.size), sides[:, s]] += blocks[:, s]
+    return result[:, :-1].reshape(rows.size, -1)
+
+
+def least_norm(system: MechanicalSystem, q: Array, lam: Array) -> Array:
+    """The multipliers of least norm with the forces of `lam`; only those of closed loops can differ."""
+    rows = system.loop_rows
+    if not 0 < rows.size <= LARGEST_DENSE:
+        return lam
+    null = left_null_space(reduced_jacobian(system, q, rows))
+    result = lam.copy()
+    result[rows] -= null @ (null.T @ lam[rows])
+    return result
+
+
 class NodalMatrix:
     """Solves with [P^T M P, (G P)^T; G P, 0] at any configuration; its memory serves all of them."""
 
@@ -73,15 +99,19 @@ class NodalMatrix:
         first = 6 * q.shape[0]
         self._side[:first] = 0.0
         self._side[first : first + gaps.size] = gaps
-        return self._solve(q)[: first - 6].reshape(-1, 6)
+        return self._solve(q)[1][: first - 6].reshape(-1, 6)
 
     def accelerations(self, q: Array, v: Array, wrench: Array) -> tuple[Array, Array]:
-        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = 0."""
+        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = 0.
+
+        Where rows repeat others, the multipliers of closed loops are those of least norm.
+        """
         mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
         nodal.acceleration_side(mech, q, v, wrench, self._rows, self._rates, result, self._side)
-        x = self._solve(q)
+        redundant, x = self._solve(q)
         result += rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6))
-        return result, x[first : first + mech.row.size]
+        lam = x[first : first + mech.row.size]
+        return result, least_norm(self.system, q, lam) if redundant > 0 else lam
 
-    def _solve(self, q: Array) -> Array:
+    def _solve(self, q: Array) -> tuple[int, Array]:
         return nodal.solve_at(self.system.mech, self.system.layout, q, self._side, self._rows, self._factors)

@@ -23,3 +23,11 @@ def dependent_rows(G: Array) -> tuple[int, IntArray]:
     left = np.linalg.svd(scaled, full_matrices=len(scaled) > scaled.shape[1])[0][:, rank:]
     strongest = np.linalg.norm(left, axis=1)
     return rank, np.flatnonzero(strongest > INVOLVED * strongest.max())
+
+
+def left_null_space(G: Array) -> Array:
+    """An orthonormal basis (R, R - rank) of the combinations of rows of G that vanish."""
+    length = np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300)
+    left, singular, _ = np.linalg.svd(G / length, full_matrices=True)
+    rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
+    return np.linalg.qr(left[:, rank:] / length)[0]
