@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from mechanisms import loops, trees
 
 import porthos as ph
+from porthos.kernels.elimination import NEIGHBOUR
+from porthos.notation import records
 from porthos.system.layout import CONDENSED_JOINTS
 
 H = 1e-2
@@ -133,3 +135,9 @@ def test_a_costly_matrix_is_kept_from_step_to_step(scheme):
     for each in (run, again):
         assert np.abs(each.power_balance).max() < 1e-13 * each.kinetic_energy.max()
     np.testing.assert_allclose(run.q, again.q, atol=1e-10)
+
+
+def test_offsets_that_do_not_fit_into_a_table_are_refused():
+    """Compiled code would write to wrong places."""
+    with pytest.raises(OverflowError, match="'upper' = 4294967296 does not fit into int32"):
+        records(NEIGHBOUR, upper=[0, 2**32])

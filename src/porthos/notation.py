@@ -20,11 +20,16 @@ ROUND_OFF = 4 * float(np.finfo(np.float64).eps)  # what a vector of length one m
 
 
 def records(dtype: np.dtype[Any], **fields: ArrayLike) -> Records:
-    """A table of records whose fields are given as arrays; their first axis counts the records."""
+    """A table of records whose fields are given as arrays; their first axis counts the records.
+
+    Compiled code trusts offsets, so one that does not fit is an error.
+    """
     columns = {name: np.asarray(values) for name, values in fields.items()}
     table = np.zeros(len(next(iter(columns.values()))), dtype).view(np.recarray)
     for name, values in columns.items():
         table[name] = values
+        if values.dtype.kind in "iu" and not np.array_equal(table[name], values):
+            raise OverflowError(f"table of records: '{name}' = {values.max()} does not fit into {table[name].dtype}.")
     return table
 
 
