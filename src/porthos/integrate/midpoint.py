@@ -113,10 +113,9 @@ class MidpointGGL(_ReducedScheme):
         """As for PH-MP, after a look at the mass matrix, and memory for the velocity level."""
         require_inertia(system)
         memory = super().start(system, h, q, v, wrench)
-        bodies, z = len(system.body_names), np.zeros_like(memory.guess.differences[0])
+        bodies, z = len(system.body_names) + 1, np.zeros_like(memory.guess.differences[0])
         last = memory.guess.differences[0, : 6 * bodies].copy()
-        L, V = np.zeros((bodies + 1, 3, 3)), np.zeros((bodies + 1, 3))
-        return memory._replace(more=(Levels(z, last, _memory(z), np.ones(1), L, V),))
+        return memory._replace(more=(Levels(z, last, _memory(z), np.ones(2), np.zeros((bodies, 3, 3))),))
 
 
 def _memory(z: Array) -> Memory:

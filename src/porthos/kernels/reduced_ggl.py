@@ -4,7 +4,8 @@ With V = h v, Vbar = (V^0 + V^1)/2, V^1 = 2 P(q^1) t, gam' = h gam and lam' = h^
   Pbar^T Y = 0,              Y = M (q^1 - q^0 - Vbar) - Gbar^T gam'
   Pbar^T (X - h^2 f) = 0,    X = M (V^1 - V^0) + Gbar^T lam' + G(Vbar)^T gam' + L Y
   g(q^1) = (1 - kappa) g(q^0),   G(q^1) V^1 = 0,
-where L = sum_j Vbar_j dbar^j makes L Y_i the forces of the internal multipliers Gam: Y_i = sum_j Gam_ij dbar_j.
+where L = sum_j Vbar_j dbar^j makes L Y_i the forces of the internal multipliers Gam: Y_i = sum_j Gam_ij dbar_j. As
+d^0 = (I - skew a) dbar and d^1 = (I + skew a) dbar, L = skew(t^0) (I - skew a) + skew(t) (I + skew a) with t^0 of V^0.
 In Y + X/2 the velocity V^1 drops out of the momenta: with mu = lam'/2 - gam' this is the residual of PH-MP for
 (u, a, mu) and a small correction,
   Pbar^T [M (q^1 - q^0 - V^0) - h^2/2 f + Gbar^T mu] + 1/2 Pbar^T [G(Vbar)^T gam' + L Y] = 0,   g(q^1) = ...,
@@ -46,6 +47,7 @@ from porthos.kernels.newton import (
 )
 from porthos.kernels.record import Record, write
 from porthos.kernels.reduced_midpoint import (
+    Change,
     Workspace,
     back_solve,
     begin,
@@ -60,7 +62,7 @@ from porthos.kernels.reduced_midpoint import (
     wants_matrix,
 )
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
-from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33
+from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33
 from porthos.notation import Array
 
 COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step, at worst
@@ -74,21 +76,29 @@ class Levels(NamedTuple):
     """Memory for a step of PH-MP-GGL beside that of PH-MP."""
 
     z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
-    last: Array  # (6 N,) (t_phi, t_omega) at the end of the last step
+    last: Array  # (6 (N + 1),) (t_phi, t_omega) at the end of the last step
     memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
-    rate: Array  # (1,) by which updates of positions shrank, at least, in the last step that had three of them
+    rate: Array  # (2,) by which updates of positions and of velocities shrank, at least, in the last steps
     L: Array  # (N+1, 3, 3) velocity gradients
-    V: Array  # (N+1, 3) Vbar_phi
 
 
 @stage
-def stretched(L: Array, b: int, r: Triple) -> Triple:
-    """L_b r: the rate of a vector fixed in body b."""
+def gradient(b: int, z: Array, lv: Levels) -> tuple[Triple, Triple, Triple]:
+    """The rows of L of body b: skew(t^0 + t) + skew(t - t^0) skew(a)."""
+    a, t0, t1 = part3(z, 6 * b + 3), part3(lv.last, 6 * b + 3), part3(lv.z, 6 * b + 3)
+    w, s = combine3(1.0, t1, 1.0, t0), combine3(1.0, t1, -1.0, t0)
+    trace = dot3(a, s)
     return (
-        L[b, 0, 0] * r[0] + L[b, 0, 1] * r[1] + L[b, 0, 2] * r[2],
-        L[b, 1, 0] * r[0] + L[b, 1, 1] * r[1] + L[b, 1, 2] * r[2],
-        L[b, 2, 0] * r[0] + L[b, 2, 1] * r[1] + L[b, 2, 2] * r[2],
+        (a[0] * s[0] - trace, a[0] * s[1] - w[2], a[0] * s[2] + w[1]),
+        (a[1] * s[0] + w[2], a[1] * s[1] - trace, a[1] * s[2] - w[0]),
+        (a[2] * s[0] - w[1], a[2] * s[1] + w[0], a[2] * s[2] - trace),
     )
+
+
+@stage
+def carried(L: Array, b: int, r: Triple) -> Triple:
+    """L_b r: the rate of a vector of body b that is r at the midpoint."""
+    return dot3(row33(L, b, 0), r), dot3(row33(L, b, 1), r), dot3(row33(L, b, 2), r)
 
 
 @stage
@@ -100,30 +110,17 @@ def add_vector(x: Array, at: int, f: float, a: Triple) -> None:
 
 
 @stage
-def correct_body(mech: Mechanism, b: int, h: float, q0: Array, v0: Array, z: Array, mid: Pose, end: Pose, lv: Levels,
-                 x: Array) -> None:  # fmt: skip
-    """L = (sum_j Vbar_j d_j^0T) (I - skew(a)), and 1/2 sum_i dbar_i x L Y_i with the part M (q^1 - q^0 - Vbar) of Y."""
-    at = 6 * b
-    a, t = (z[at + 3], z[at + 4], z[at + 5]), (lv.z[at + 3], lv.z[at + 4], lv.z[at + 5])
+def correct_body(mech: Mechanism, b: int, z: Array, mid: Pose, lv: Levels, x: Array) -> None:
+    """L, and 1/2 sum_i dbar_i x L Y_i with the part M (q^1 - q^0 - Vbar) = E_i (2 a x dbar_i - L dbar_i) of Y_i."""
+    a, total = part3(z, 6 * b + 3), (0.0, 0.0, 0.0)
+    X, Y, Z = gradient(b, z, lv)
     for k in range(3):
-        lv.V[b, k] = 0.5 * h * v0[b, 0, k] + lv.z[at + k]
-        for c in range(3):
-            lv.L[b, k, c] = 0.0
-    for i in range(1, 4):
-        V = combine3(0.5 * h, row33(v0, b, i), 1.0, cross3(t, row33(end.q, b, i)))
-        for k in range(3):
-            for c in range(3):
-                lv.L[b, k, c] += V[k] * q0[b, i, c]
-    for k in range(3):
-        u, v, w = lv.L[b, k, 0], lv.L[b, k, 1], lv.L[b, k, 2]
-        lv.L[b, k, 0] = u - (v * a[2] - w * a[1])
-        lv.L[b, k, 1] = v - (w * a[0] - u * a[2])
-        lv.L[b, k, 2] = w - (u * a[1] - v * a[0])
+        lv.L[b, 0, k], lv.L[b, 1, k], lv.L[b, 2, k] = X[k], Y[k], Z[k]
     for i in range(1, 4):
         d = row33(mid.q, b, i)
-        V = combine3(0.5 * h, row33(v0, b, i), 1.0, cross3(t, row33(end.q, b, i)))
-        Y = combine3(2.0, cross3(a, d), -1.0, V)
-        add_vector(x, at + 3, 0.5 * mech.body[b].euler[i - 1], cross3(d, stretched(lv.L, b, Y)))
+        y = combine3(2.0, cross3(a, d), -1.0, (dot3(X, d), dot3(Y, d), dot3(Z, d)))
+        total = combine3(1.0, total, mech.body[b].euler[i - 1], cross3(d, (dot3(X, y), dot3(Y, y), dot3(Z, y))))
+    add_vector(x, 6 * b + 3, 0.5, total)
 
 
 @stage
@@ -136,12 +133,12 @@ def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
             force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
             for s in range(2):
                 arm = row3(mid.marker, row.marker[s, 1])
-                add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, stretched(lv.L, row.body[s], force)))
+                add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, carried(lv.L, row.body[s], force)))
         elif row.kind == ANGLE:
             a, b = row.body[0], row.body[1]
             u, w = row3(mid.marker, row.marker[0, 0]), row3(mid.marker, row.marker[1, 1])
-            dw = combine3(1.0, stretched(lv.L, b, w), -1.0, stretched(lv.L, a, w))
-            du = combine3(1.0, stretched(lv.L, a, u), -1.0, stretched(lv.L, b, u))
+            dw = combine3(1.0, carried(lv.L, b, w), -1.0, carried(lv.L, a, w))
+            du = combine3(1.0, carried(lv.L, a, u), -1.0, carried(lv.L, b, u))
             add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, dw))
             add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, du))
         elif row.kind == GENERAL:
@@ -156,16 +153,16 @@ def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: flo
     for s in range(2):
         b = mech.row[r].body[s]
         ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
-        V = row3(lv.V, b)
-        du = combine3(1.0, du, 1.0, combine3(mech.form[r].cu[s, 0], V, 1.0, stretched(lv.L, b, ru)))
-        dw = combine3(1.0, dw, 1.0, combine3(mech.form[r].cw[s, 0], V, 1.0, stretched(lv.L, b, rw)))
+        V = combine3(1.0, part3(lv.last, 6 * b), 1.0, part3(lv.z, 6 * b))
+        du = combine3(1.0, du, 1.0, combine3(mech.form[r].cu[s, 0], V, 1.0, carried(lv.L, b, ru)))
+        dw = combine3(1.0, dw, 1.0, combine3(mech.form[r].cw[s, 0], V, 1.0, carried(lv.L, b, rw)))
     for s in range(2):
         b = mech.row[r].body[s]
         ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
         shift, torque = reduced_side(mech, mid, r, s, du, dw)
-        carried = combine3(1.0, cross3(ru, stretched(lv.L, b, w)), 1.0, cross3(rw, stretched(lv.L, b, u)))
+        force = combine3(1.0, cross3(ru, carried(lv.L, b, w)), 1.0, cross3(rw, carried(lv.L, b, u)))
         add_vector(x, 6 * b, 0.5 * gam, shift)
-        add_vector(x, 6 * b + 3, 0.5 * gam, combine3(1.0, torque, -1.0, carried))
+        add_vector(x, 6 * b + 3, 0.5 * gam, combine3(1.0, torque, -1.0, force))
 
 
 @stage
@@ -243,28 +240,30 @@ def take_velocity_update(bodies: int, x: Array, t: Array, length: float) -> floa
 
 @frame
 def solve_velocities(
-    mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float, previous: float,
-    slowest: float, ws: Workspace, lv: Levels, factors: Factors,
-) -> tuple[float, float, bool]:  # fmt: skip
+    mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, update: Change,
+    previous: float, slowest: float, ws: Workspace, lv: Levels, factors: Factors,
+) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions; the rows of bodies are in ws.x.
 
-    Stops when they have converged, or after a number of sweeps. Returns the first and the last update as fractions of
-    the motion of the step, and whether they have converged.
+    Stops when they have converged, after a number of sweeps or, if positions are to follow, when these would not notice
+    another one. Returns the first and the last update as fractions of the motion of the step, the ratio of the last
+    two, and whether they have converged.
     """
-    done, first = False, 0.0
+    done, first, rate = False, 0.0, 0.0
     for sweep in range(sweeps):
         if sweep > 0:
             for b in range(mech.body.size):
                 velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
+        change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / update.motion
         done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
         first = change if sweep == 0 else first
+        rate = change / previous if previous > 0.0 else rate
         previous = change
-        if done:
+        if done or (sweeps < POLISH and LAG * update.turn * lv.rate[1] * change < ROUND_OFF):
             break
-    return first, previous, done
+    return first, previous, rate, done
 
 
 @frame
@@ -273,7 +272,7 @@ def solve(
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
-    bodies, size, change, ended, iteration, rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0
+    bodies, size, change, ended, iteration, rate, velocity_rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0, 0.0
     for b in range(bodies):
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
         turn_markers(mech, b, ws.end.q, ws.end.marker)
@@ -283,7 +282,7 @@ def solve(
             clear(factors.data)
         for b in range(bodies):
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
-            correct_body(mech, b, h, q0, v0, ws.z, ws.mid, ws.end, lv, ws.x)
+            correct_body(mech, b, ws.z, ws.mid, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         correct_joints(mech, ws.mid, lv, ws.x)
@@ -302,20 +301,23 @@ def solve(
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, min(max(rate, lv.rate[0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
-        sweeps = POLISH if settled else (2 if iteration == 1 else 1)
         last = change
-        first, change, done = solve_velocities(
-            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, ws, lv, factors
-        )  # fmt: skip
+        sweeps = POLISH if settled else (2 if iteration == 1 else 1)
+        first, change, ratio, done = solve_velocities(
+            mech, layout, h, v0, newton, sweeps, update, last, slowest, ws, lv, factors
+        )
+        velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
         unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)
         if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, max(size, change), max(previous, last))
-    lv.rate[0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[0]
     if ended == RUNNING:
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
+    if ended == CONVERGED:
+        lv.rate[0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[0]
+        lv.rate[1] = velocity_rate
     return ended, iteration, not slopes
 
 

@@ -33,6 +33,12 @@ def triple(a: Array) -> Triple:
 
 
 @inner
+def part3(a: Array, at: int) -> Triple:
+    """Three numbers of a vector, from `at` on."""
+    return a[at], a[at + 1], a[at + 2]
+
+
+@inner
 def row3(a: Array, i: int) -> Triple:
     """Row i of an array (R, 3)."""
     return a[i, 0], a[i, 1], a[i, 2]
