@@ -26,13 +26,13 @@ STEP, TRIALS, BODY_CALLS = 1e-3, 9, 12800
 @njit
 def guess(n, memory, habit, bodies, z):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.guess(memory, 6, habit, bodies, z)
+        newton.guess(memory, 0, 6, habit, bodies, z)
 
 
 @njit
 def remember(n, memory, bodies, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.remember(memory, ws.z, bodies, ws.x)
+        newton.remember(memory, 0, ws.z, bodies, ws.x)
 
 
 @njit
@@ -109,11 +109,11 @@ def timed(repeats: int, function: Callable[..., None], *arguments: Any) -> float
 def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     """Name, calls a step, microseconds a call, operations a call (0: not counted)."""
     q, v = system.initial_arrays()
-    memory = ph.Midpoint().start(system, STEP, q, v, np.zeros((0, 6)))
+    memory = ph.Midpoint().start(system, np.array([STEP]), q, v, np.zeros((0, 6)))
     ws, factors, mech, layout = memory.workspace, memory.fast, system.mech, system.condensed
     data, count = factors.data, mech.body.size
     measured = partial(timed, max(1, BODY_CALLS // count))
-    ws.z[:] = memory.guess.differences[0]
+    ws.z[:] = memory.guess.differences[0, 0]
     yield "guess", 1, measured(guess, memory.guess, memory.habit, count, ws.z), 0.0
     yield "position error of the last step", 1, measured(begin, mech, q, ws), 0.0
     yield "bodies: motion, momenta", 1, measured(bodies, mech, layout, q, v, False, ws, data), 0.0
@@ -140,7 +140,7 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
 def memory_per_body(system: MechanicalSystem) -> float:
     """Bytes that a step of Midpoint touches for each body: tables, state, workspace and factors."""
     q, v = system.initial_arrays()
-    memory = ph.Midpoint().start(system, STEP, q, v, np.zeros((0, 6)))
+    memory = ph.Midpoint().start(system, np.array([STEP]), q, v, np.zeros((0, 6)))
 
     def size(part: Any) -> int:
         if isinstance(part, tuple):

@@ -66,6 +66,8 @@ def curves(model: Mechanism) -> Iterator[tuple[str, str, list[Case]]]:
     ph = porthos_adapter.ph
     yield "Porthos Midpoint", "o-", [porthos_adapter.PorthosCase(model, ph.Midpoint())]
     yield "Porthos MidpointGGL", "s-", [porthos_adapter.PorthosCase(model, ph.MidpointGGL())]
+    for order, style in ((4, "P-"), (6, "X-")):
+        yield f"Porthos Composition {order}", style, [porthos_adapter.PorthosCase(model, ph.Composition(order=order))]
     for name, integrator in (
         ("Exudyn generalized-alpha", exudyn_adapter.GENERALIZED_ALPHA),
         ("Exudyn trapezoidal", exudyn_adapter.TRAPEZOIDAL),

@@ -5,7 +5,7 @@ tip at the origin, g = 9.81 along -z; R(0) = I, Omega(0) = (0, 150, -4.61538). A
 (multibody benchmark literature): the spin turns the top by 150 rad in the time in which it precesses by some radians.
 
 The top is a flat disc, J_2 = J_1 + J_3, so it has no inertia across its plane: E_2 = 0 and the mass matrix of the
-directors is singular. PH-MP works, PH-MP-GGL needs M > 0 and says so.
+directors is singular. Both schemes step it without its inverse; the form (61) needs that and says so.
 
 Numbers: E = 5435.6967908655; centre of mass (0.605550561377, 0.598957681795, -0.523983027430) at t = 0.2,
 (0.173343964098, 0.640088592071, -0.748490791134) at t = 1,

@@ -6,9 +6,17 @@ import minimal_coordinates as reference
 
 import porthos as ph
 
-ALL_SCHEMES = (ph.Midpoint(), ph.MidpointGGL())
+COMPOSITIONS = (*(ph.Composition(ph.MidpointGGL(), order) for order in (4, 6, 8)), ph.Composition(ph.Midpoint(), 4))
+MIDPOINTS = (ph.Midpoint(), ph.MidpointGGL())
+ALL_SCHEMES = (*MIDPOINTS, *COMPOSITIONS)
 RUNGE_KUTTA = (*map(ph.Gauss, (1, 2, 3)), *map(ph.RadauIIA, (1, 2, 3)), *map(ph.LobattoIIIC, (2, 3, 4)))
 ALL_JOINTS = reference.KINDS
+
+
+def by_name(scheme: ph.Midpoint | ph.Composition) -> str:
+    """What a test with a scheme is called."""
+    base = getattr(scheme, "base", scheme)
+    return type(base).__name__ + ("" if base is scheme else f"{scheme.order}")
 
 
 def joint_model(kind: str) -> ph.Model:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 import porthos as ph
 from gallery import (
+    bricard,
     closed_loop,
     cylindrical_pair,
     double_pendulum,
@@ -35,6 +36,7 @@ from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.model.schema import json_schema
 
 GALLERY = {
+    "bricard": bricard,
     "closed-loop": closed_loop,
     "cylindrical-pair": cylindrical_pair,
     "double-pendulum": double_pendulum,

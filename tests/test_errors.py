@@ -479,11 +479,27 @@ def test_flat_body_has_no_ggl_form():
     model = ph.Model("plates", gravity=(0, 0, -9.81))
     model.body("brick", BOX)
     model.body("plate", ph.Box(1, (0.3, 0.2, 0.0)), position=(1, 0, 0))
-    words = ("body 'plate' is flat", "Euler values", "Use ph.Midpoint()", "a small thickness")
-    text = sentence(ph.ModelError, lambda: ph.simulate(model, ph.MidpointGGL(), 0.01, 0.1), *words)
+    words = ("body 'plate' is flat", "Euler values", "Use ph.MidpointGGL()", "a small thickness")
+    text = sentence(ph.ModelError, lambda: model.assemble().ggl, *words)
     assert "brick" not in text
-    sentence(ph.ModelError, lambda: model.assemble().ggl, *words)
-    assert ph.simulate(model, ph.Midpoint(), 0.01, 0.1).status is ph.Status.OK
+    for scheme in (ph.Midpoint(), ph.MidpointGGL()):
+        assert ph.simulate(model, scheme, 0.01, 0.1).status is ph.Status.OK
+
+
+def test_rod_without_thickness_has_no_inertia_for_ggl():
+    model = ph.Model("rods")
+    model.body("brick", BOX)
+    model.body("needle", ph.Rod(1.0, 0.5), position=(1, 0, 0))
+    words = ("body 'needle' is a rod without thickness", "Use ph.Midpoint()", "ph.Cylinder")
+    sentence(ph.ModelError, lambda: ph.simulate(model, ph.MidpointGGL(), 0.01, 0.1), *words)
+    sentence(ph.ModelError, lambda: ph.simulate(model, ph.Composition(), 0.01, 0.1), *words)
+
+
+def test_compositions_that_make_no_sense():
+    sentence(ph.PorthosError, lambda: ph.Composition(order=5), "Composition: order must be one of [4, 6, 8], found 5")
+    sentence(ph.PorthosError, lambda: ph.Composition(ph.Midpoint(), 6), "order 4 at most", "Use ph.MidpointGGL()")
+    sentence(ph.PorthosError, lambda: ph.Composition("MidpointGGL"), "base must be a scheme", "found 'MidpointGGL'")
+    sentence(ph.PorthosError, lambda: ph.Composition(ph.Composition()), "base must be a scheme")
 
 
 # --- failures on the way

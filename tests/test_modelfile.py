@@ -403,7 +403,12 @@ def plans(draw, model):
     h, steps = draw(st.sampled_from((1e-3, 0.02, 1 / 3))), draw(st.integers(1, 50))
     sizes = {port.name: port.wrench_basis().shape[1] for port in model.ports}
     inputs = {name: draw(signals(None if size == 1 else size)) for name, size in sizes.items() if draw(st.booleans())}
-    schemes = ("Midpoint", ph.MidpointGGL(tolerance=1e-10), ph.Midpoint(max_iterations=7))
+    schemes = (
+        "Midpoint",
+        ph.MidpointGGL(tolerance=1e-10),
+        ph.Midpoint(max_iterations=7),
+        ph.Composition(ph.Midpoint(tolerance=1e-9)),
+    )
     return ph.Simulation(h, 2 * steps * h, draw(st.sampled_from(schemes)), draw(st.sampled_from((1, 2))), inputs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from catalogue import ALL_SCHEMES
+from catalogue import ALL_SCHEMES, by_name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanisms import loops, trees
@@ -15,10 +15,6 @@ from porthos.integrate.scheme import VELOCITY
 STEP, STEPS = 0.005, 20
 mechanisms = st.one_of(trees(), loops())
 floating = st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))
-
-
-def by_name(scheme):
-    return type(scheme).__name__
 
 
 @given(model=mechanisms)

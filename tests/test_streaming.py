@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from catalogue import ALL_SCHEMES
+from catalogue import MIDPOINTS, by_name
 from test_storage import assert_identical, files, mechanism, same, single
 
 import porthos as ph
@@ -21,7 +21,7 @@ from porthos.integrate.interrupt import interruptible
 from porthos.results import loading, writing
 from porthos.results.loading import Stored
 
-schemes = pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=lambda s: type(s).__name__)
+schemes = pytest.mark.parametrize("scheme", MIDPOINTS, ids=by_name)
 
 
 def motor():
@@ -358,10 +358,10 @@ def test_places_that_cannot_be_written_to(tmp_path, monkeypatch):
 
 def test_older_file_stays_until_there_is_a_newer_one(tmp_path):
     path = single().save(tmp_path / "run.nc")
-    flat = ph.Model("plate")
-    flat.body("plate", ph.Box(1, (0.3, 0.2, 0.0)))
-    with pytest.raises(ph.ModelError, match="is flat"):
-        ph.simulate(flat, ph.MidpointGGL(), 0.01, 0.1, out=path)
+    rod = ph.Model("rod")
+    rod.body("needle", ph.Rod(1.0, 0.3))
+    with pytest.raises(ph.ModelError, match="is a rod without thickness"):
+        ph.simulate(rod, ph.MidpointGGL(), 0.01, 0.1, out=path)
     assert_identical(single(), ph.load(path))
     run = ph.simulate(pendulum(), ph.Midpoint(), 0.01, 0.1, out=path)
     assert_identical(run, ph.load(path))

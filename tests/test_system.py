@@ -233,8 +233,14 @@ def test_bodies_without_thickness_swing_as_they_should(name, joint):
     assert np.abs(run.energy).max() < 1e-12
     assert run["bob"].position[-1] == pytest.approx([0.5, 0, 0], abs=2e-5)
     assert run["bob"].position[1000] == pytest.approx([-0.5, 0, 0], abs=2e-5)
-    with pytest.raises(ph.ModelError, match="body 'bob' is flat or a rod without thickness"):
-        ph.simulate(system, ph.MidpointGGL(), 0.01, 0.1)
+    if "rod" in name:
+        with pytest.raises(ph.ModelError, match="body 'bob' is a rod without thickness"):
+            ph.simulate(system, ph.MidpointGGL(), 0.01, 0.1)
+    else:
+        run = ph.simulate(system, ph.MidpointGGL(), period / 2000, period)
+        assert np.abs(run.energy).max() < 1e-12
+        assert run.velocity_error.max() < 1e-13
+        assert run["bob"].position[-1] == pytest.approx([0.5, 0, 0], abs=2e-5)
 
 
 def test_a_free_rod_tumbles_like_a_linear_rotor():

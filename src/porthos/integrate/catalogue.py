@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SCHEMES = {
     "Midpoint": "porthos.integrate.midpoint",
     "MidpointGGL": "porthos.integrate.midpoint",
+    "Composition": "porthos.integrate.composition",
     "Gauss": "porthos.integrate.runge_kutta",
     "LobattoIIIC": "porthos.integrate.runge_kutta",
     "RadauIIA": "porthos.integrate.runge_kutta",
@@ -38,10 +39,21 @@ def scheme_class(name: str) -> type[Contract]:
 def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Contract:
     """A scheme with options, both given as a file gives them."""
     cls: Any = scheme_class(name)
-    hints, known = get_type_hints(cls), [f.name for f in fields(cls)]
-    for key, value in (options or {}).items():
+    hints, known, given = get_type_hints(cls), [f.name for f in fields(cls)], dict(options or {})
+    for key, value in given.items():
         if key not in known:
             raise PorthosError(f"scheme: {name} has no option '{key}'. {nearest(key, known)}")
-        if not isinstance(value, NUMBERS.get(hints[key], object)) or isinstance(value, bool):
+        if hints[key] not in NUMBERS:
+            given[key] = _nested(f"scheme: {name}: {key}", value)
+        elif not isinstance(value, NUMBERS[hints[key]]) or isinstance(value, bool):
             raise PorthosError(f"scheme: {name}: {key}: expected a number, found {value!r}.")
-    return cls(**(options or {}))
+    return cls(**given)
+
+
+def _nested(place: str, value: Any) -> Contract:
+    """A scheme that is an option of another one: its name, or its name and options."""
+    if isinstance(value, str):
+        return scheme_named(value)
+    if isinstance(value, Mapping) and "kind" in value:
+        return scheme_named(str(value["kind"]), {key: option for key, option in value.items() if key != "kind"})
+    raise PorthosError(f"{place}: expected the name of a scheme, or a mapping with the key 'kind', found {value!r}.")

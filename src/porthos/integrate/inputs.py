@@ -1,4 +1,4 @@
-"""Inputs of loads and ports, evaluated at the midpoints of steps: constants, tables, u(t), or controllers u(t, y)."""
+"""Inputs of loads and ports at the midpoints of substeps: constants, tables, u(t), or controllers u(t, y)."""
 
 from __future__ import annotations
 
@@ -31,24 +31,28 @@ class Inputs:
         """(number, terminal, function) of all terminals with a controller."""
         return [(k, self._terminals[k], source) for k, (kind, source) in enumerate(self._signals) if kind == CONTROLLER]
 
-    def wrenches(self, first: int, count: int, h: float) -> tuple[Array, InputError | None]:
-        """Wrenches (count, L, 6) at the midpoints of the steps first .. first + count - 1; zero for controllers.
+    def wrenches(self, first: int, count: int, sizes: Array) -> tuple[Array, InputError | None]:
+        """Wrenches (S count, L, 6) at the midpoints of all S substeps of the steps first .. first + count - 1.
 
-        If a function fails on the way, those of the steps before, and its error.
+        Rows of a table hold for a whole step; controllers get zero. If a function fails on the way, those of the steps
+        before, and its error.
         """
-        result, good, failure = np.zeros((count, len(self._signals), 6)), count, None
+        substeps, h = sizes.size, float(sizes.sum())
+        middle = (np.cumsum(sizes) - sizes / 2) / h
+        times = ((np.arange(first, first + count)[:, None] + middle) * h).ravel()
+        result, good, failure = np.zeros((times.size, len(self._signals), 6)), times.size, None
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
             elif kind == "table":
-                result[:, k] = source[first : first + count] @ terminal.basis.T
+                result[:, k] = np.repeat(source[first : first + count] @ terminal.basis.T, substeps, axis=0)
             elif kind == "time":
-                u = np.zeros((count, terminal.basis.shape[1]))
-                for n in range(good):
+                u = np.zeros((times.size, terminal.basis.shape[1]))
+                for n, t in enumerate(times[:good].tolist()):
                     try:
-                        evaluate(terminal, u[n], source, (first + n + 0.5) * h)
+                        evaluate(terminal, u[n], source, t)
                     except InputError as error:
-                        good, failure = n, error
+                        good, failure = n - n % substeps, error
                         break
                 result[:good, k] = u[:good] @ terminal.basis.T
         return result[:good], failure

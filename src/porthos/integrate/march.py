@@ -44,8 +44,8 @@ class March:
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
     wrench: Array  # (K, L, 6) inputs at the nodes
-    multipliers: Array  # (K, R) of the joints, at the midpoint of the last step of the interval; 0 at the start
-    outputs: Array  # (K, L, 6) at that midpoint; 0 at the start
+    multipliers: Array  # (K, R) of the joints, means over the last step of the interval; 0 at the start
+    outputs: Array  # (K, L, 6) the same
     work: Array  # (K, L) of each load and port during the interval; 0 at the start
     iterations: IntArray  # (K,)
     status: Status
@@ -183,16 +183,16 @@ def _fill(
     interrupted: Callable[[], bool],
 ) -> None:
     """Make steps up to `limit`, for not much longer than PATIENCE, and write them into the record."""
-    start, since = run.done, time.monotonic()
+    start, since, sizes = run.done, time.monotonic(), h * np.array(scheme.fractions)
     try:
         if run.memory is None:
-            run.memory = scheme.start(system, h, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
+            run.memory = scheme.start(system, sizes, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
         while run.done < limit and run.status is Status.OK:
-            wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), h)
+            wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), sizes)
             part = _part(record, slice((run.done - start) // every, None))
             controllers.first = run.done
             ended, made = scheme.advance(
-                system, h, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
+                system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
             run.done, run.status = run.done + made, STATUS[ended]
             progress(run.done)

@@ -8,17 +8,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from porthos.errors import PorthosError
+from porthos.errors import ModelError, PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.joints import Pose
 from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
-from porthos.kernels.record import Record
+from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_ggl import Levels, march_ggl
 from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
 from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
-from porthos.system.ggl import require_inertia
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, twists
 
@@ -29,6 +28,7 @@ class MidpointMemory(NamedTuple):
     guess: Memory
     habit: Habit
     workspace: Workspace
+    sums: Sums
     fast: Factors  # of the condensed matrix
     sure: Factors  # of the exact matrix
     more: tuple[Levels, ...] = ()  # PH-MP-GGL: the velocity level
@@ -44,6 +44,10 @@ class _ReducedScheme(Scheme):
 
     tolerance: float = 0.0
     max_iterations: int = 50
+
+    order: ClassVar[int]
+    preserves: ClassVar[frozenset[str]]
+    symmetric: ClassVar[bool]
     compiled: ClassVar[Callable[..., tuple[int, int]]]
 
     def __post_init__(self) -> None:
@@ -52,18 +56,19 @@ class _ReducedScheme(Scheme):
         if not self.max_iterations >= 1:
             raise PorthosError(f"{type(self).__name__}: max_iterations must be >= 1, found {self.max_iterations!r}.")
 
-    def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
+    def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """Increments from the velocities, multipliers from the accelerations at the start."""
         _, lam = NodalMatrix(system).accelerations(q, v, wrench)
-        z = np.concatenate([h / 2 * twists(system, q, v).ravel(), np.zeros(6), h**2 / 2 * lam])
+        twist, ground, h = twists(system, q, v).ravel(), np.zeros((sizes.size, 6)), sizes[:, None]
+        z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(system.condensed.pattern), factors(system.layout.pattern)
-        return MidpointMemory(_memory(z), habit, _workspace(system), fast, sure)
+        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
 
     def advance(
         self,
         system: MechanicalSystem,
-        h: float,
+        sizes: Array,
         wrench: Array,
         every: int,
         q: Array,
@@ -71,12 +76,12 @@ class _ReducedScheme(Scheme):
         memory: Any,
         record: Record,
     ) -> tuple[int, int]:
-        """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""
+        """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
         slowest = 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
-            system.mech, system.condensed, system.layout, h, wrench, every, newton, memory.guess,
-            memory.habit, memory.workspace, memory.fast, memory.sure, q, v, record, *memory.more,
+            system.mech, system.condensed, system.layout, sizes, wrench, every, newton, memory.guess,
+            memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
 
 
@@ -98,8 +103,9 @@ class Midpoint(_ReducedScheme):
 class MidpointGGL(_ReducedScheme):
     """PH-MP-GGL: the midpoint rule on the index-1 form (61).
 
-    Order 2. Energy, momenta and the constraints on position and velocity level are exact. Needs M > 0. Its iteration
-    converges linearly, the slower the further bodies turn in a step: small steps are cheap, large ones are not.
+    Order 2. Energy, momenta and the constraints on position and velocity level are exact. Rods without thickness are
+    refused: their spin has no inertia. The iteration converges linearly, the slower the further bodies turn in a step:
+    small steps are cheap, large ones are not.
     """
 
     max_iterations: int = 200
@@ -109,20 +115,35 @@ class MidpointGGL(_ReducedScheme):
     symmetric: ClassVar[bool] = True
     compiled: ClassVar[Callable[..., tuple[int, int]]] = staticmethod(march_ggl)
 
-    def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> MidpointMemory:
-        """As for PH-MP, after a look at the mass matrix, and memory for the velocity level."""
-        require_inertia(system)
-        memory = super().start(system, h, q, v, wrench)
-        bodies, z = len(system.body_names) + 1, np.zeros_like(memory.guess.differences[0])
-        last = memory.guess.differences[0, : 6 * bodies].copy()
-        return memory._replace(more=(Levels(z, last, _memory(z), np.ones(2), np.zeros((bodies, 3, 3))),))
+    def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> MidpointMemory:
+        """As for PH-MP, after a look at the moments of inertia, and memory for the velocity level."""
+        _require_moments(system)
+        memory = super().start(system, sizes, q, v, wrench)
+        bodies, z = len(system.body_names) + 1, memory.guess.differences[:, 0]
+        last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 2)), np.zeros((bodies, 3, 3))
+        return memory._replace(more=(Levels(np.zeros(z.shape[1]), last, _memory(np.zeros_like(z)), rate, L),))
+
+
+def _require_moments(system: MechanicalSystem) -> None:
+    """Refuse bodies that have no moment of inertia about an axis: nothing determines the multipliers of their spin."""
+    for b in system.rigid[np.any(system.mech.body.spin[system.rigid] > 0.0, axis=1)]:
+        raise ModelError(
+            f"body '{system.body_names[b]}' is a rod without thickness, so it has no inertia about its axis, which "
+            "PH-MP-GGL needs. Use ph.Midpoint(), or give the body a small thickness, for example ph.Cylinder."
+        )
 
 
 def _memory(z: Array) -> Memory:
-    """A guess that repeats z until there are steps to extrapolate."""
-    differences = np.zeros((ORDERS, z.size))
-    differences[0] = z
-    return Memory(differences, np.zeros(ORDERS), np.zeros(1, dtype=np.int64))
+    """A guess that repeats z (substeps, unknowns) until there are steps to extrapolate."""
+    differences = np.zeros((z.shape[0], ORDERS, z.shape[1]))
+    differences[:, 0] = z
+    return Memory(differences, np.zeros((z.shape[0], ORDERS)), np.zeros(z.shape[0], dtype=np.int64))
+
+
+def _sums(system: MechanicalSystem) -> Sums:
+    loads, rows = len(system.terminals), system.mech.row.size
+    q, v = np.zeros_like(system.still), np.zeros_like(system.still)
+    return Sums(q, v, np.zeros(rows), np.zeros((loads, 6)), np.zeros(loads), np.zeros(1, dtype=np.int64))
 
 
 def _workspace(system: MechanicalSystem) -> Workspace:

@@ -1,14 +1,14 @@
 """What every time-stepping scheme declares, and one test holds all of them to.
 
-A scheme is a frozen set of options. `order` is the order of its states; `preserves` lists what stays exact up to
-round-off; `symmetric` means that a step back undoes a step; `stiffly_accurate` that a step ends on the algebraic
-equations.
+A scheme is a frozen set of options. `order` is the order of its states, of positions in mechanics, and `velocity_order`
+that of velocities; `preserves` lists what stays exact up to round-off; `symmetric` means that a step back undoes a
+step; `stiffly_accurate` that a step ends on the algebraic equations.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 from porthos.kernels.record import Record
 from porthos.notation import Array
@@ -25,6 +25,11 @@ class Contract(ABC):
     @abstractmethod
     def order(self) -> int:
         """The order of its states."""
+
+    @property
+    def velocity_order(self) -> int:
+        """The order of velocities at the nodes, where there are constraints."""
+        return self.order
 
     @property
     @abstractmethod
@@ -45,19 +50,20 @@ class Contract(ABC):
 class Scheme(Contract):
     """A scheme that steps mechanical systems in their reduced form; `start` makes the memory of a run."""
 
-    order: ClassVar[int]
-    preserves: ClassVar[frozenset[str]]
-    symmetric: ClassVar[bool]
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """The substeps of a step, as fractions of it."""
+        return (1.0,)
 
     @abstractmethod
-    def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> Any:
-        """The memory of a run that starts at (q, v), kernel arrays, with steps h."""
+    def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> Any:
+        """The memory of a run that starts at (q, v), kernel arrays, with substeps of these sizes."""
 
     @abstractmethod
     def advance(
         self,
         system: MechanicalSystem,
-        h: float,
+        sizes: Array,
         wrench: Array,
         every: int,
         q: Array,
@@ -65,4 +71,4 @@ class Scheme(Contract):
         memory: Any,
         record: Record,
     ) -> tuple[int, int]:
-        """Make len(wrench) steps from (q, v), in place; returns (how it ended, steps made)."""
+        """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""

@@ -58,8 +58,8 @@ def _call(address: Any, n: Any) -> Any:
 
 
 @inner
-def asked(mech: Mechanism, n: int, wrench: Array, q: Array, v: Array, feedback: Feedback) -> bool:
-    """Fill in the wrenches of all controllers for step n of the march; False if it shall stop."""
+def asked(mech: Mechanism, n: int, substeps: int, wrench: Array, q: Array, v: Array, feedback: Feedback) -> bool:
+    """Fill in the wrenches of all controllers for step n of the march and all its substeps; False if it shall stop."""
     for k in range(feedback.terminal.size):
         load = feedback.terminal[k]
         b = mech.load[load].body
@@ -80,5 +80,6 @@ def asked(mech: Mechanism, n: int, wrench: Array, q: Array, v: Array, feedback: 
             F = 0.0
             for j in range(6):
                 F += feedback.basis[k, i, j] * feedback.u[k, j]
-            wrench[n, feedback.terminal[k], i] = F
+            for row in range(n * substeps, (n + 1) * substeps):
+                wrench[row, feedback.terminal[k], i] = F
     return True

@@ -12,7 +12,6 @@ from porthos.notation import Array, IntArray
 CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR = 0, 1, 2, 3
 RUNNING = -1
 
-PIVOT_FLOOR = 1e-11  # a pivot below this fraction of what was subtracted from it is round-off
 ROUND_OFF = 1e-15
 NOISE = 1e-11  # updates below this that stop shrinking have reached the round-off floor
 ACCEPTED = 1e-9  # so have updates that stay below this up to the last iteration
@@ -44,11 +43,15 @@ class Habit(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a step hands to the next one for its starting guess: backward differences of the unknowns."""
+    """What a step hands to the next one for its starting guess: backward differences of the unknowns.
 
-    differences: Array  # (ORDERS, unknowns)
-    errors: Array  # (ORDERS,) sum of squares of what each order would have missed in the last step
-    steps: IntArray  # (1,) steps made
+    The substeps of a composed step differ in size, but each of them changes smoothly from step to step: the S substeps
+    remember their own course.
+    """
+
+    differences: Array  # (S, ORDERS, unknowns)
+    errors: Array  # (S, ORDERS) sum of squares of what each order would have missed in the last step
+    steps: IntArray  # (S,) steps made
 
 
 @inner
@@ -71,46 +74,46 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool, sl
 
 
 @algebra
-def guess(memory: Memory, order: int, habit: Habit, bodies: int, z: Array) -> None:
-    """Extrapolate the unknowns of the last steps by a polynomial: z = sum of differences up to `order`.
+def guess(memory: Memory, s: int, order: int, habit: Habit, bodies: int, z: Array) -> None:
+    """Extrapolate the unknowns of substep s from the last steps by a polynomial: z = sum of differences up to `order`.
 
     Multipliers of redundant rows are not determined, so none are extrapolated: they would run away.
     """
     D = memory.differences
     for i in range(z.size):
-        z[i] = D[0, i]
+        z[i] = D[s, 0, i]
     last = 6 * bodies if habit.redundant[0] else z.size
     for k in range(1, order + 1):
         for i in range(last):
-            z[i] += D[k, i]
+            z[i] += D[s, k, i]
 
 
 @inner
-def best_order(memory: Memory) -> int:
-    """The order of extrapolation that would have predicted the last step best."""
+def best_order(memory: Memory, s: int) -> int:
+    """The order of extrapolation that would have predicted substep s of the last step best."""
     best = 0
-    for order in range(1, min(ORDERS, memory.steps[0])):
-        if memory.errors[order] < memory.errors[best]:
+    for order in range(1, min(ORDERS, memory.steps[s])):
+        if memory.errors[s, order] < memory.errors[s, best]:
             best = order
     return best
 
 
 @algebra
-def remember(memory: Memory, z: Array, bodies: int, x: Array) -> None:
-    """Store the unknowns of an accepted step; x is scratch."""
+def remember(memory: Memory, s: int, z: Array, bodies: int, x: Array) -> None:
+    """Store the unknowns of an accepted substep s; x is scratch."""
     D = memory.differences
     for i in range(z.size):
         x[i] = z[i]
     for k in range(ORDERS):
         for i in range(z.size):
-            old = D[k, i]
-            D[k, i] = x[i]
+            old = D[s, k, i]
+            D[s, k, i] = x[i]
             x[i] -= old
         total = 0.0
         for i in range(6 * bodies):
             total += x[i] * x[i]
-        memory.errors[k] = total
-    memory.steps[0] += 1
+        memory.errors[s, k] = total
+    memory.steps[s] += 1
 
 
 @inner

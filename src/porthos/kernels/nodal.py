@@ -11,7 +11,6 @@ from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
 from porthos.kernels.elimination import Factors, add_block, clear, factorise, substitute
 from porthos.kernels.forces import lever
-from porthos.kernels.newton import PIVOT_FLOOR
 from porthos.kernels.rows import cross, dot, evaluate, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.kernels.vectors import cross3
@@ -45,7 +44,7 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
                     factors.data[layout.joint[j].shift_columns[s] + i * n + k] += row[k]
                     factors.data[layout.joint[j].turn_rows[s] + k * m + i] += row[3 + k]
                     factors.data[layout.joint[j].turn_columns[s] + i * n + k] += row[3 + k]
-    return factorise(layout.pattern, factors.data, factors.scale, PIVOT_FLOOR)
+    return factorise(layout.pattern, factors.data, factors.scale, layout.floor)
 
 
 @kernel

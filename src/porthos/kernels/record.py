@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels.compile import stage
-from porthos.kernels.feedback import NOBODY, Feedback
+from porthos.kernels.feedback import NOBODY, Feedback, asked
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
@@ -15,26 +15,76 @@ class Record(NamedTuple):
 
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
-    lam: Array  # (K, R) multipliers at the midpoint of the last step of the interval
-    y: Array  # (K, L, 6) outputs at that midpoint
+    lam: Array  # (K, R) multipliers at the midpoint of the last step of the interval; means, if it has substeps
+    y: Array  # (K, L, 6) outputs, the same
     work: Array  # (K, L) work that each load did on the system during the interval
     iterations: IntArray  # (K,) Newton iterations spent in the interval
     feedback: Feedback = NOBODY  # who is asked for inputs before a step
 
 
+class Sums(NamedTuple):
+    """What happens in the substeps of a step: a failure in one of them must leave no trace."""
+
+    q: Array  # (N+1, 4, 3) where the step began
+    v: Array
+    lam: Array  # (R,) means of multipliers and outputs
+    y: Array  # (L, 6)
+    work: Array  # (L,)
+    spent: IntArray  # (1,) iterations
+
+
 @stage
-def write(
-    mech: Mechanism, h: float, wrench: Array, n: int, every: int, spent: int, lam: Array, y: Array, q: Array, v: Array,
-    record: Record,
-) -> None:  # fmt: skip
+def begin_step(
+    mech: Mechanism, step: int, substeps: int, wrench: Array, q: Array, v: Array, sums: Sums, record: Record
+) -> bool:
+    """Ask the controllers, forget the last step, remember where this one begins; False if the march shall stop."""
+    if record.feedback.terminal.size > 0 and not asked(mech, step, substeps, wrench, q, v, record.feedback):
+        return False
+    sums.spent[0] = 0
+    for r in range(sums.lam.size):
+        sums.lam[r] = 0.0
+    for load in range(sums.work.size):
+        sums.work[load] = 0.0
+        for c in range(6):
+            sums.y[load, c] = 0.0
+    if substeps > 1:
+        copy_state(q, v, sums.q, sums.v)
+    return True
+
+
+@stage
+def copy_state(q: Array, v: Array, to_q: Array, to_v: Array) -> None:
+    """Copy a state."""
+    for b in range(q.shape[0]):
+        for i in range(4):
+            for c in range(3):
+                to_q[b, i, c] = q[b, i, c]
+                to_v[b, i, c] = v[b, i, c]
+
+
+@stage
+def add_substep(sizes: Array, s: int, wrench: Array, n: int, spent: int, lam: Array, y: Array, sums: Sums) -> None:
+    """Add substep s, the n-th of the march."""
+    h, share = sizes[s], sizes[s] / sizes.sum()
+    sums.spent[0] += spent
+    for r in range(sums.lam.size):
+        sums.lam[r] += share * lam[r]
+    for load in range(sums.work.size):
+        for c in range(6):
+            sums.y[load, c] += share * y[load, c]
+            sums.work[load] += h * y[load, c] * wrench[n, load, c]
+
+
+@stage
+def write(mech: Mechanism, n: int, every: int, sums: Sums, q: Array, v: Array, record: Record) -> None:
     """Write the end of step n into the record."""
     k, due = n // every, (n + 1) % every == 0
-    record.iterations[k] += spent
+    record.iterations[k] += sums.spent[0]
     for load in range(mech.load.size):
-        for c in range(6):
-            record.work[k, load] += h * y[load, c] * wrench[n, load, c]
-            if due:
-                record.y[k, load, c] = y[load, c]
+        record.work[k, load] += sums.work[load]
+        if due:
+            for c in range(6):
+                record.y[k, load, c] = sums.y[load, c]
     if due:
         for b in range(mech.body.size):
             for i in range(4):
@@ -42,4 +92,4 @@ def write(
                     record.q[k, b, i, c] = q[b, i, c]
                     record.v[k, b, i, c] = v[b, i, c]
         for r in range(mech.row.size):
-            record.lam[k, r] = lam[r]
+            record.lam[k, r] = sums.lam[r]

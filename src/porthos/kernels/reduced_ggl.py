@@ -24,7 +24,7 @@ import numpy as np
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.elimination import Factors, clear
-from porthos.kernels.feedback import STOPPED, asked
+from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
 from porthos.kernels.newton import (
@@ -45,9 +45,8 @@ from porthos.kernels.newton import (
     remember,
     turned,
 )
-from porthos.kernels.record import Record, write
+from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.reduced_midpoint import (
-    Change,
     Workspace,
     back_solve,
     begin,
@@ -76,9 +75,9 @@ class Levels(NamedTuple):
     """Memory for a step of PH-MP-GGL beside that of PH-MP."""
 
     z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
-    last: Array  # (6 (N + 1),) (t_phi, t_omega) at the end of the last step
+    last: Array  # (6 (N + 1),) (t_phi, t_omega) where the step begins
     memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
-    rate: Array  # (2,) by which updates of positions and of velocities shrank, at least, in the last steps
+    rate: Array  # (S, 2) by which updates of positions and of velocities shrank, at least, in the last steps
     L: Array  # (N+1, 3, 3) velocity gradients
 
 
@@ -240,14 +239,14 @@ def take_velocity_update(bodies: int, x: Array, t: Array, length: float) -> floa
 
 @frame
 def solve_velocities(
-    mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, update: Change,
-    previous: float, slowest: float, ws: Workspace, lv: Levels, factors: Factors,
+    mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
+    previous: float, slowest: float, notice: float, ws: Workspace, lv: Levels, factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions; the rows of bodies are in ws.x.
 
     Stops when they have converged, after a number of sweeps or, if positions are to follow, when these would not notice
-    another one. Returns the first and the last update as fractions of the motion of the step, the ratio of the last
-    two, and whether they have converged.
+    another one: they would miss `notice` times the last update. Returns the first and the last update as fractions of
+    the motion of the step, the ratio of the last two, and whether they have converged.
     """
     done, first, rate = False, 0.0, 0.0
     for sweep in range(sweeps):
@@ -256,12 +255,12 @@ def solve_velocities(
                 velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
-        change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / update.motion
+        change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
         done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
         first = change if sweep == 0 else first
         rate = change / previous if previous > 0.0 else rate
         previous = change
-        if done or (sweeps < POLISH and LAG * update.turn * lv.rate[1] * change < ROUND_OFF):
+        if done or (sweeps < POLISH and notice * change < ROUND_OFF):
             break
     return first, previous, rate, done
 
@@ -269,7 +268,7 @@ def solve_velocities(
 @frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
-    iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
+    iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, s: int, factors: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     bodies, size, change, ended, iteration, rate, velocity_rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0, 0.0
@@ -299,12 +298,12 @@ def solve(
             turn_markers(mech, b, ws.end.q, ws.end.marker)
             velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         rate = max(rate, size / previous) if iteration > 2 else rate
-        slowest = max(newton.slowest, min(max(rate, lv.rate[0]), COUPLING * update.turn * update.turn))
+        slowest = max(newton.slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
         last = change
-        sweeps = POLISH if settled else (2 if iteration == 1 else 1)
+        sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
         first, change, ratio, done = solve_velocities(
-            mech, layout, h, v0, newton, sweeps, update, last, slowest, ws, lv, factors
+            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, factors
         )
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
@@ -316,8 +315,8 @@ def solve(
     if ended == RUNNING:
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:
-        lv.rate[0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[0]
-        lv.rate[1] = velocity_rate
+        lv.rate[s, 0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[s, 0]
+        lv.rate[s, 1] = velocity_rate
     return ended, iteration, not slopes
 
 
@@ -346,44 +345,51 @@ def accept(mech: Mechanism, h: float, ws: Workspace, lv: Levels, q: Array, v: Ar
 
 
 @stage
-def keep_velocities(bodies: int, ws: Workspace, lv: Levels) -> None:
-    """Store what the next guess of the velocities needs; they are not needed any more."""
+def keep_velocities(bodies: int, s: int, growth: float, ws: Workspace, lv: Levels) -> None:
+    """Store what the next guess of the velocities needs, with a step of another size; they are not needed any more."""
     for i in range(6 * bodies):
         velocity = lv.z[i]
         lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
-        lv.last[i] = velocity
-    remember(lv.memory, lv.z, bodies, ws.x)
+        lv.last[i] = growth * velocity
+    remember(lv.memory, s, lv.z, bodies, ws.x)
 
 
 @loop
 def march_ggl(
-    mech: Mechanism, condensed: Layout, exact: Layout, h: float, wrench: Array, every: int, newton: Newton,
-    memory: Memory, habit: Habit, ws: Workspace, fast: Factors, sure: Factors, q: Array, v: Array, record: Record,
-    lv: Levels,
+    mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int, newton: Newton,
+    memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array, v: Array,
+    record: Record, lv: Levels,
 ) -> tuple[int, int]:  # fmt: skip
     """The same as `march_midpoint` with PH-MP-GGL."""
+    substeps = sizes.size
     for n in range(wrench.shape[0]):
-        if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
-            return STOPPED, n
+        step, s = n // substeps, n % substeps
+        h = sizes[s]
+        if s == 0 and not begin_step(mech, step, substeps, wrench, q, v, sums, record):
+            return STOPPED, step
         begin(mech, q, ws.mid, ws.feedback)
-        spent, ended, order, surely = 0, STALLED, best_order(memory), habit.exact[0] > 0
+        spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
-            guess(memory, order, habit, mech.body.size, ws.z)
-            guess(lv.memory, order, habit, mech.body.size, lv.z)
+            guess(memory, s, order, habit, mech.body.size, ws.z)
+            guess(lv.memory, s, order, habit, mech.body.size, lv.z)
             guess_velocities(mech.body.size, ws.z, lv)
             layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
                 mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
-                surely or wants_first(layout, habit), habit, ws, lv, factors,
+                surely or wants_first(layout, habit), habit, ws, lv, s, factors,
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
         if ended != CONVERGED:
-            return ended, n
+            if s > 0:
+                copy_state(sums.q, sums.v, q, v)
+            return ended, step
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws, lv, q, v)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
-        remember(memory, ws.z, mech.body.size, ws.x)
-        keep_velocities(mech.body.size, ws, lv)
-        write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
-    return CONVERGED, wrench.shape[0]
+        remember(memory, s, ws.z, mech.body.size, ws.x)
+        keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
+        add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        if s == substeps - 1:
+            write(mech, step, every, sums, q, v, record)
+    return CONVERGED, wrench.shape[0] // substeps

@@ -17,7 +17,7 @@ from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
-from porthos.kernels.feedback import STOPPED, asked
+from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.joints import Pose, add_compliance, add_turning, condense, expand, joint_rows, row_vectors
 from porthos.kernels.newton import (
@@ -28,7 +28,6 @@ from porthos.kernels.newton import (
     LARGEST_TURN,
     NOISE,
     PATIENCE,
-    PIVOT_FLOOR,
     ROUND_OFF,
     RUNNING,
     SINGULAR,
@@ -44,7 +43,7 @@ from porthos.kernels.newton import (
     remember,
     turned,
 )
-from porthos.kernels.record import Record, write
+from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import dot3, row3
 from porthos.notation import Array
@@ -180,7 +179,7 @@ def make_factors(
 ) -> int:
     """Complete the matrix and factorise it; a singular block after the first iteration is a sign of divergence."""
     add_compliance(mech, layout, mid, end, factors.data)
-    redundant = factorise(layout.pattern, factors.data, factors.scale, PIVOT_FLOOR)
+    redundant = factorise(layout.pattern, factors.data, factors.scale, layout.floor)
     if redundant > 0:
         habit.redundant[0] = 1
     if redundant < 0:
@@ -303,21 +302,26 @@ def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool)
 
 @loop
 def march_midpoint(
-    mech: Mechanism, condensed: Layout, exact: Layout, h: float, wrench: Array, every: int, newton: Newton,
-    memory: Memory, habit: Habit, ws: Workspace, fast: Factors, sure: Factors, q: Array, v: Array, record: Record,
+    mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int, newton: Newton,
+    memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array, v: Array,
+    record: Record,
 ) -> tuple[int, int]:  # fmt: skip
-    """Make wrench.shape[0] steps of PH-MP from (q, v), which become the last state; record every `every`-th of them.
+    """Make wrench.shape[0] substeps of PH-MP from (q, v), which become the last state; record every `every`-th step.
 
-    Returns (how it ended, steps made). The state before a failed step stays in (q, v). A step tries the best
-    extrapolation first, then plainer guesses; each with the condensed matrix, then with the exact one.
+    A step has the substeps `sizes`, plain PH-MP one. Returns (how it ended, steps made). The state before a failed step
+    stays in (q, v). A substep tries the best extrapolation first, then plainer guesses; each with the condensed matrix,
+    then with the exact one.
     """
+    substeps = sizes.size
     for n in range(wrench.shape[0]):
-        if record.feedback.terminal.size > 0 and not asked(mech, n, wrench, q, v, record.feedback):
-            return STOPPED, n
+        step, s = n // substeps, n % substeps
+        h = sizes[s]
+        if s == 0 and not begin_step(mech, step, substeps, wrench, q, v, sums, record):
+            return STOPPED, step
         begin(mech, q, ws.mid, ws.feedback)
-        spent, ended, order, surely = 0, STALLED, best_order(memory), habit.exact[0] > 0
+        spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
-            guess(memory, order, habit, mech.body.size, ws.z)
+            guess(memory, s, order, habit, mech.body.size, ws.z)
             layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
                 mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
@@ -326,13 +330,17 @@ def march_midpoint(
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
         if ended != CONVERGED:
-            return ended, n
+            if s > 0:
+                copy_state(sums.q, sums.v, q, v)
+            return ended, step
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws.z, q, v, ws.mid)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
-        remember(memory, ws.z, mech.body.size, ws.x)
+        remember(memory, s, ws.z, mech.body.size, ws.x)
         first = 6 * (mech.body.size + 1)
         for r in range(mech.row.size):
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
-        write(mech, h, wrench, n, every, spent, ws.lam, ws.y, q, v, record)
-    return CONVERGED, wrench.shape[0]
+        add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        if s == substeps - 1:
+            write(mech, step, every, sums, q, v, record)
+    return CONVERGED, wrench.shape[0] // substeps

@@ -109,6 +109,7 @@ class Layout(NamedTuple):
     complete: int  # 1: nothing is left out of the matrix, so that Newton's method converges quadratically
     worth: float  # iterations that a factorisation costs
     costly: int  # 1: so many that the matrix is kept from step to step
+    floor: float  # a pivot below this fraction of what was subtracted from it belongs to a row that repeats others
 
 
 class RowVectors(NamedTuple):

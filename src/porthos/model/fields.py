@@ -202,10 +202,6 @@ def _read_scheme(node: Node) -> SchemeChoice:
     return SchemeChoice(read_text(node))
 
 
-def _write_scheme(scheme: SchemeChoice) -> Any:
-    return {"kind": scheme.kind, **scheme.options} if scheme.options else scheme.kind
-
-
 def signal_schema() -> dict[str, Any]:
     """Constants, expressions, and every kind of function of time."""
     forms = [object_schema(fields_of(cls), first_sentence(cls), kind=name) for name, cls in SIGNAL_NAMES.items()]
@@ -239,7 +235,7 @@ def _named(kind: Kind) -> Kind:
 
 
 SIGNAL = Kind(read_signal, _write_signal, {"$ref": "#/$defs/signal"})
-SCHEME = Kind(_read_scheme, _write_scheme, {"$ref": "#/$defs/scheme"})
+SCHEME = Kind(_read_scheme, lambda scheme: scheme.plain, {"$ref": "#/$defs/scheme"})
 
 
 # --- writing

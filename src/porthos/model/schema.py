@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_type_hints
 
-from porthos.model.fields import fields_of, first_sentence, object_schema, signal_schema
+from porthos.model.fields import SCHEME, Field, fields_of, first_sentence, object_schema, signal_schema
 from porthos.model.forms import SECTIONS
 from porthos.model.modelfile import SIMULATION, heading
 from porthos.model.simulation import Simulation
@@ -32,6 +33,11 @@ def json_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
 
 
 def _scheme_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
-    """The name of a scheme, or its name and options."""
-    forms = [object_schema(fields_of(cls), first_sentence(cls), kind=name) for name, cls in schemes.items()]
+    """The name of a scheme, or its name and options; an option may be a scheme too."""
+    forms = []
+    for name, cls in schemes.items():
+        hints = get_type_hints(cls)
+        nested = [f.name for f in fields(cls) if any(issubclass(other, hints[f.name]) for other in schemes.values())]
+        keys = fields_of(cls, *nested) | {key: Field(SCHEME, required=False, optional=False) for key in nested}
+        forms.append(object_schema(keys, first_sentence(cls), kind=name))
     return {"anyOf": [{"enum": list(schemes)}, *forms]}

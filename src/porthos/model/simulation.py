@@ -50,7 +50,12 @@ class SchemeChoice:
         if not is_dataclass(scheme) or isinstance(scheme, type):
             raise ModelError(f"scheme: expected the name of a scheme, or one such as ph.Midpoint(), found {scheme!r}.")
         given = {f.name: getattr(scheme, f.name) for f in fields(scheme) if getattr(scheme, f.name) != f.default}
-        return cls(type(scheme).__name__, given)
+        return cls(type(scheme).__name__, {k: cls.of(v).plain if is_dataclass(v) else v for k, v in given.items()})
+
+    @property
+    def plain(self) -> str | dict[str, Any]:
+        """As a file says it: the name alone, or with options. An option that is a scheme is kept in this form too."""
+        return {"kind": self.kind, **self.options} if self.options else self.kind
 
 
 @dataclass(frozen=True)

@@ -110,5 +110,6 @@ def require_inertia(system: MechanicalSystem) -> None:
             raise ModelError(
                 f"body '{system.body_names[b]}' is flat or a rod without thickness (Euler values "
                 f"{np.array2string(system.mech.body[b].euler, precision=4)}), so its mass matrix has no inverse, which "
-                "the GGL principle needs. Use ph.Midpoint(), or give the body a small thickness."
+                "the form (61) needs. Use ph.MidpointGGL() or ph.Midpoint(), which step flat bodies without it, or "
+                "give the body a small thickness."
             )

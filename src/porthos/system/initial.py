@@ -34,7 +34,7 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
         gaps = _violations(system, q, twist)
         if not np.all(gaps[0] <= REFUSED * _row_scale(system)):
             _refuse(system, gaps, "The projection onto the joints did not converge: ")
-    twist = _project_velocity(system, q, twist)
+    twist = nearest_velocity(system, q, twist)
     v = rigid_velocity(system, q, twist)
     system._q0, system._v0 = q, v
     system.adjustments = _report(system, given_q, given_twist, q, twist)
@@ -53,7 +53,7 @@ def _project_position(system: MechanicalSystem, q: Array) -> Array:
     return q
 
 
-def _project_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
+def nearest_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
     """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = 0."""
     matrix, result = NodalMatrix(system), twist.copy()
     for _ in range(2):  # the second pass removes the round-off of the first

@@ -19,19 +19,22 @@ from porthos.system.pattern import GROUND, Sides, elimination_order, place_block
 ITERATION = 0.5  # share of a solve in the cost of an iteration
 CHEAPEST = 3.0  # iterations that a factorisation costs at least
 COSTLY = 8.0  # factors that cost more than so many iterations are kept from step to step
+# A pivot below this fraction of what was subtracted from it belongs to a row that repeats others. With a guess off the
+# constraints such a pivot is larger than round-off, so the first attempt is rough; the last one takes pivots seriously.
+ROUGH_FLOOR, FLOOR = 1e-7, 1e-11
 CONDENSED_JOINTS = 6  # a body with more joints keeps its translation
 
 
 def exact_layout(mech: Mechanism) -> Layout:
     """All unknowns and all couplings."""
-    return _layout(mech, np.ones(mech.body.size, dtype=np.int64), _coupled(mech))
+    return _layout(mech, np.ones(mech.body.size, dtype=np.int64), _coupled(mech), FLOOR)
 
 
 def condensed_layout(mech: Mechanism) -> Layout:
     """Translations eliminated, couplings of two bodies left out."""
     joints = np.bincount(mech.joint.body.ravel(), minlength=mech.body.size + 1)[:-1]
     kept = (joints > CONDENSED_JOINTS) | (mech.body.mass == 0.0)
-    return _layout(mech, kept.astype(np.int64), [False] * mech.joint.size)
+    return _layout(mech, kept.astype(np.int64), [False] * mech.joint.size, ROUGH_FLOOR)
 
 
 def _coupled(mech: Mechanism) -> list[bool]:
@@ -40,7 +43,7 @@ def _coupled(mech: Mechanism) -> list[bool]:
     return [bool(quadratic[a:b].any()) for a, b in zip(mech.joint.first, mech.joint.last, strict=True)]
 
 
-def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool]) -> Layout:
+def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool], floor: float) -> Layout:
     bodies, counts = mech.body.size, (mech.joint.last - mech.joint.first).tolist()
     pairs: Sides = [(GROUND if a == bodies else a, GROUND if b == bodies else b) for a, b in mech.joint.body.tolist()]
     rigid, turning = mech.body.rigid, 3 * mech.body.rigid
@@ -91,6 +94,7 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool]) -> Layout:
         complete=int(not mech.body.spin.any() and (bool(kept.all()) or not any(_coupled(mech)))),
         worth=worth,
         costly=int(worth > COSTLY),
+        floor=floor,
     )
 
 

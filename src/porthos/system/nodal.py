@@ -49,6 +49,16 @@ def twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
     return twist
 
 
+def nearest_twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
+    """(N, 6): the rigid motions nearest to any velocity in the metric of M; `twists` if v is rigid."""
+    twist, d, rate = twists(system, q, v), q[system.rigid, 1:], v[system.rigid, 1:]
+    E = system.mech.body.euler[system.rigid]
+    moment = np.einsum("bi,bik->bk", E, np.cross(d, rate))
+    inertia = E.sum(axis=1)[:, None, None] * np.eye(3) - np.einsum("bi,bik,bil->bkl", E, d, d)
+    twist[system.rigid, 3:] = np.einsum("bkl,bl->bk", np.linalg.pinv(inertia, hermitian=True), moment)
+    return twist
+
+
 def moved(q: Array, increment: Array) -> Array:
     """The configuration after the increments (N, 6) of all bodies: the Cayley map for rotations by 2 atan |theta/2|."""
     d, a = q[:-1, 1:], 0.5 * increment[:, None, 3:]

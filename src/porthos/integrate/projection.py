@@ -1,0 +1,23 @@
+"""Velocities put back onto the constraints after a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from porthos.integrate.march import March
+from porthos.system.initial import nearest_velocity
+from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import nearest_twists, rigid_velocity
+
+
+def projected(system: MechanicalSystem, raw: March) -> March:
+    """The same states with velocities moved to the nearest ones, in the metric of M, that satisfy G v = 0."""
+    v, config, rate = np.empty(raw.v.shape), system.still.copy(), np.zeros_like(system.still)
+    for rows in raw.blocks():
+        for k, q, old in zip(range(rows.start, rows.stop), raw.q[rows], raw.v[rows], strict=True):
+            config[:-1], rate[:-1] = q, old
+            twist = nearest_velocity(system, config, nearest_twists(system, config, rate))
+            v[k] = rigid_velocity(system, config, twist)[:-1]
+    return replace(raw, v=v)

@@ -1,0 +1,128 @@
+"""Compositions on mechanisms: orders 4, 6 and 8 in q and v with exact invariants, and what happens within a step."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from catalogue import COMPOSITIONS, by_name
+from hypothesis import given, settings
+from mechanisms import loops
+
+import porthos as ph
+from gallery import heavy_top, slider_crank
+from porthos.integrate.inputs import Inputs
+from porthos.integrate.march import march
+
+END = 0.4
+GGL = [scheme for scheme in COMPOSITIONS if isinstance(scheme.base, ph.MidpointGGL)]
+CASES = {  # model, coarsest step: the finest one, a quarter of it, is still above round-off
+    "slider-crank": (slider_crank.model, {4: 0.01, 6: 0.01, 8: 0.0125}),
+    "heavy top": (heavy_top.model, {4: 0.002, 6: 0.002, 8: 0.004}),
+}
+
+
+def test_fractions_satisfy_the_conditions_of_their_order():
+    for scheme in GGL:
+        gamma = np.array(scheme.fractions)
+        assert gamma.sum() == pytest.approx(1.0, abs=1e-15)
+        assert np.array_equal(gamma, gamma[::-1])
+        for power in range(3, scheme.order, 2):
+            assert np.sum(gamma**power) == pytest.approx(0.0, abs=1e-14)
+
+
+def measured_order(values, quantity):
+    """From the differences of three runs, each with half of the step of the one before."""
+    first, second = (np.abs(getattr(b, quantity)[-1] - getattr(a, quantity)[-1]).max() for a, b in pairwise(values))
+    return np.log2(first / second)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("scheme", GGL, ids=by_name)
+def test_order_and_invariants(scheme, case):
+    build, steps = CASES[case]
+    system = build().assemble()
+    runs = [ph.simulate(system, scheme, steps[scheme.order] / 2**k, END) for k in range(3)]
+    for quantity in ("q", "v"):
+        assert measured_order(runs, quantity) == pytest.approx(scheme.order, abs=0.2), quantity
+    for run in runs:
+        size = run.kinetic_energy.max()
+        assert np.abs(run.energy - run.energy[0]).max() < 2e-13 * size
+        assert run.position_error.max() < 1e-12
+        assert run.velocity_error.max() < 1e-12 * np.abs(run.v).max()
+
+
+@pytest.mark.parametrize("scheme", GGL, ids=by_name)
+@settings(max_examples=10)
+@given(model=loops())
+def test_error_on_random_loops_is_that_of_the_order(scheme, model):
+    """Against order 8 at a quarter of the step, halving the step divides the error by 2^order, or it is round-off."""
+    system = model.assemble()
+    exact = ph.simulate(system, ph.Composition(order=8), 0.0025, 0.08)
+    runs = [ph.simulate(system, scheme, h, 0.08) for h in (0.02, 0.01)]
+    for quantity in ("q", "v"):
+        coarse, fine = (np.abs(getattr(run, quantity)[-1] - getattr(exact, quantity)[-1]).max() for run in runs)
+        floor = 1e-11 * max(1.0, np.abs(getattr(exact, quantity)).max())
+        assert fine < max(floor, coarse / 2 ** (scheme.order - 1.5))
+
+
+def test_heavy_top_against_its_published_course():
+    run = ph.simulate(heavy_top.model(), ph.Composition(order=8), 0.001, 2.0, every=200)
+    for time, place in (
+        (0.2, (0.605550561377, 0.598957681795, -0.523983027430)),
+        (1.0, (0.173343964098, 0.640088592071, -0.748490791134)),
+        (2.0, (-0.150416822746, -0.724165591637, -0.673022269560)),
+    ):
+        assert run["top"].position[round(time / 0.2)] == pytest.approx(place, abs=2e-10)
+
+
+def test_projection_gives_velocities_of_midpoint_the_order_of_positions():
+    scheme, system = ph.Composition(ph.Midpoint(), 4), slider_crank.model().assemble()
+    runs = [ph.simulate(system, scheme, 0.01 / 2**k, 0.2) for k in range(3)]
+    projected = [run.projected() for run in runs]
+    assert measured_order(runs, "q") == pytest.approx(4, abs=0.1)
+    assert measured_order(runs, "v") == pytest.approx(2, abs=0.1)
+    assert measured_order(projected, "v") == pytest.approx(4, abs=0.1)
+    assert projected[-1].velocity_error.max() < 1e-14
+    assert np.array_equal(projected[-1].q, runs[-1].q)
+
+
+def test_projection_leaves_velocities_on_the_constraints_as_they_are():
+    run = ph.simulate(slider_crank.model(), ph.MidpointGGL(), 0.01, END)
+    assert np.abs(run.projected().v - run.v).max() < 1e-12
+
+
+def test_a_failure_within_a_step_leaves_the_state_before_it():
+    """A force that is huge in the third substep only, where Newton's method has no chance."""
+    model = ph.Model("pushed", gravity=(0, 0, -9.81))
+    model.body("bob", ph.Box(1.0, (0.1, 0.1, 0.4)), position=(0, 0, -0.5))
+    model.spherical("J", model.ground, "bob", at=(0, 0, 0))
+    middle = 0.1 + 0.01 * 0.5
+    model.load("push", "bob", force=lambda t: (1e9 if abs(t - middle) < 1e-9 else 0.0, 0, 0))
+    scheme = ph.Composition(order=4)
+    system = model.assemble()
+    raw = march(system, scheme, 0.01, 20, 4, Inputs(system, None, 20))
+    assert raw.status is not ph.Status.OK
+    assert raw.t == pytest.approx([0.0, 0.04, 0.08, 0.1])
+    free = ph.simulate(system, scheme, 0.01, 0.1)
+    assert np.array_equal(raw.q[-1], free.raw.q[-1])
+    assert raw.work[-1, 0] == 0.0
+
+
+def test_controllers_are_asked_once_a_step_in_the_order_of_time():
+    asked = []
+
+    def brake(t, y):
+        asked.append(t)
+        return -0.1 * y
+
+    model = ph.Model("braked", gravity=(0, 0, -9.81))
+    model.body("bob", ph.Box(1.0, (0.1, 0.1, 0.4)), position=(0.5, 0, 0))
+    model.revolute("J", model.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    model.port("hinge", "bob", kind="torque", direction=(0, 1, 0))
+    run = ph.simulate(model, ph.Composition(order=6), 0.01, 0.1, inputs={"hinge": brake})
+    midpoints = (np.arange(10) + 0.5) * 0.01
+    assert sorted(set(np.round(asked, 12))) == pytest.approx(sorted({*np.round(run.t, 12), *np.round(midpoints, 12)}))
+    assert np.abs(run.power_balance).max() < 1e-14
+    assert run.energy[-1] < run.energy[0]
