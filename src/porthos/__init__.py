@@ -56,6 +56,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.system.general import GeneralPHDAE as GeneralPHDAE
     from porthos.system.general import LinearPHDAE as LinearPHDAE
     from porthos.system.interconnect import interconnect as interconnect
+    from porthos.system.lagrangian import Lagrangian as Lagrangian
+    from porthos.system.lagrangian import NumericLagrangian as NumericLagrangian
     from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
     from porthos.system.phdae import PHDAE as PHDAE
 
@@ -79,6 +81,7 @@ _HOMES = {
     "results.trajectory": "Trajectory",
     "system.general": "GeneralPHDAE LinearPHDAE",
     "system.interconnect": "interconnect",
+    "system.lagrangian": "Lagrangian NumericLagrangian",
     "system.mechanical": "MechanicalSystem",
     "system.phdae": "PHDAE",
 }
