@@ -6,7 +6,7 @@ import minimal_coordinates as reference
 
 import porthos as ph
 
-ALL_SCHEMES = (ph.Midpoint(), ph.MidpointGGL())
+ALL_SCHEMES = (ph.Midpoint(), ph.MidpointGGL(), ph.Livens())
 RUNGE_KUTTA = (*map(ph.Gauss, (1, 2, 3)), *map(ph.RadauIIA, (1, 2, 3)), *map(ph.LobattoIIIC, (2, 3, 4)))
 ALL_JOINTS = reference.KINDS
 

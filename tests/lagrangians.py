@@ -40,28 +40,3 @@ def bead_on_turning_wire(rate: float = 2.0, radius: float = 0.3) -> ph.Lagrangia
     wire = y * sp.cos(rate * t) - x * sp.sin(rate * t)
     start = ([radius, 0.0], [0.0, rate * radius])
     return ph.Lagrangian(u**2 + v**2, [x, y], [u, v], constraints=wire, initial=start, name="bead", time=t)
-
-
-def singular_masses(stiffness: float = 0.25) -> ph.Lagrangian:
-    """003, 6.1: two masses on nonlinear springs in redundant coordinates with a singular mass matrix."""
-    x1, q2, x2, v1, v2, v3 = sp.symbols("x1 q2 x2 v1 v2 v3", real=True)
-    T = v1**2 + (v2 + v3) ** 2 / 2
-    V = stiffness * ((x1**2 + x1**4) + 3 * (x2**2 + x2**4))
-    g = ((q2 - x1) ** 2 - sp.Rational(11, 10) ** 2) / 2
-    start = ([0.0, 1.1, 0.0], [1.0, 1.0, -1.0])
-    return ph.Lagrangian(T - V, [x1, q2, x2], [v1, v2, v3], constraints=[g], initial=start, name="singular masses")
-
-
-def spring_pendulum() -> ph.Lagrangian:
-    """003, 6.2: a mass on a nonlinear spring in spherical coordinates; the angle phi is cyclic."""
-    r, theta, phi, vr, vt, vp = sp.symbols("r theta phi v_r v_theta v_phi", real=True)
-    T = (vr**2 + r**2 * vt**2 + r**2 * sp.sin(theta) ** 2 * vp**2) / 2
-    V = 150 * ((r**2 - 1) / 2) ** 2
-    start = ([1.05, np.pi / 2, 0.0], [0.0, 1.0, 1.0])
-    return ph.Lagrangian(T - V, [r, theta, phi], [vr, vt, vp], initial=start, name="spring pendulum")
-
-
-def cartesian(q: np.ndarray) -> np.ndarray:
-    """The place of the spring pendulum."""
-    r, theta, phi = q
-    return r * np.array([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)])

@@ -15,6 +15,7 @@ from sympy.calculus.euler import euler_equations
 
 import porthos as ph
 from gallery import double_pendulum as bars
+from gallery import redundant_masses, spring_pendulum
 from porthos.kernels.compile import cache_folder
 from porthos.system.check import difference_jacobian
 from porthos.system.descriptor import Descriptor
@@ -110,7 +111,7 @@ def test_constant_mass_form_and_forms_that_do_not_fit():
     with pytest.raises(ph.StructureError, match=r"no form 'generel'. Did you mean 'general'"):
         swing.symbolic("generel")
     with pytest.raises(ph.StructureError, match=r"has no inverse, which \(61\) needs"):
-        given.singular_masses().symbolic("index 1")
+        redundant_masses.model().symbolic("index 1")
 
 
 def test_latex_of_every_form():
@@ -144,7 +145,7 @@ def test_coordinates_may_be_functions_of_time():
 
 
 @pytest.mark.parametrize(
-    "make", [given.double_pendulum, given.crank, given.bead_on_turning_wire, given.spring_pendulum]
+    "make", [given.double_pendulum, given.crank, given.bead_on_turning_wire, spring_pendulum.model]
 )
 def test_checks_hold(make):
     system = make()
@@ -212,7 +213,7 @@ def test_charge_in_a_magnetic_field_turns_in_circles():
 
 def test_singular_mass_matrix():
     """003, 6.1 with k/4 as printed: the end point of FORMULAS, with Radau IIA on (8)."""
-    system = given.singular_masses()
+    system = redundant_masses.model()
     assert np.linalg.matrix_rank(system.terms.second(*np.ones((2, 3)))[2]) == 2
     run = ph.simulate(system, ph.RadauIIA(3), 0.05, 10.0)
     assert run.x[-1, :3] == pytest.approx([0.1397914709, 1.2397914709, -0.2034579090], abs=2e-7)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.errors import StructureError as StructureError
     from porthos.frontdoor import simulate as simulate
     from porthos.frontdoor import simulate_file as simulate_file
+    from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
     from porthos.integrate.runge_kutta import Gauss as Gauss
@@ -50,6 +51,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.model.signals import Step as Step
     from porthos.model.signals import Table as Table
     from porthos.model.simulation import Simulation as Simulation
+    from porthos.results.lagrangian import LagrangianTrajectory as LagrangianTrajectory
     from porthos.results.loading import load as load
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
@@ -67,6 +69,7 @@ _HOMES = {
     "errors": "InconsistentStateError InputError ModelError ModelFileError PorthosError ResultError SimulationError "
     "Status StructureError",
     "frontdoor": "simulate simulate_file",
+    "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
@@ -76,6 +79,7 @@ _HOMES = {
     "model.modelfile": "ModelFile load_model",
     "model.signals": "Expression Ramp Sine Step Table",
     "model.simulation": "Simulation",
+    "results.lagrangian": "LagrangianTrajectory",
     "results.loading": "load",
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",

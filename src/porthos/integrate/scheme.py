@@ -8,7 +8,7 @@ equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 from porthos.kernels.record import Record
 from porthos.notation import Array
@@ -16,6 +16,7 @@ from porthos.system.mechanical import MechanicalSystem
 
 ENERGY, LINEAR, ANGULAR = "energy", "linear momentum", "angular momentum"
 POSITION, VELOCITY = "position constraints", "velocity constraints"
+CYCLIC = "momenta of cyclic coordinates"
 
 
 class Contract(ABC):
@@ -44,10 +45,6 @@ class Contract(ABC):
 
 class Scheme(Contract):
     """A scheme that steps mechanical systems in their reduced form; `start` makes the memory of a run."""
-
-    order: ClassVar[int]
-    preserves: ClassVar[frozenset[str]]
-    symmetric: ClassVar[bool]
 
     @abstractmethod
     def start(self, system: MechanicalSystem, h: float, q: Array, v: Array, wrench: Array) -> Any:
