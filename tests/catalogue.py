@@ -8,7 +8,7 @@ import porthos as ph
 
 COMPOSITIONS = (*(ph.Composition(ph.MidpointGGL(), order) for order in (4, 6, 8)), ph.Composition(ph.Midpoint(), 4))
 MIDPOINTS = (ph.Midpoint(), ph.MidpointGGL())
-ALL_SCHEMES = (*MIDPOINTS, *COMPOSITIONS)
+ALL_SCHEMES = (*MIDPOINTS, *COMPOSITIONS, ph.Livens())
 RUNGE_KUTTA = (*map(ph.Gauss, (1, 2, 3)), *map(ph.RadauIIA, (1, 2, 3)), *map(ph.LobattoIIIC, (2, 3, 4)))
 ALL_JOINTS = reference.KINDS
 

@@ -22,7 +22,10 @@ from gallery import (
     heavy_top,
     pendulum,
     pendulum_forms,
+    redundant_masses,
     slider_crank,
+    sliding_pendulum,
+    spring_pendulum,
     two_masses,
 )
 
@@ -335,6 +338,42 @@ def test_pendulum_in_four_formulations():
     assert max(gauss["g"].max(), np.abs(gauss["H"]).max()) < 1e-14
 
 
+# --- Lagrangians: 003, sections 6.1 and 6.2, and a support that slides
+
+
+def test_redundant_masses():
+    np.testing.assert_allclose(redundant_masses.number()["q"], (0.1397914709, 1.2397914709, -0.2034579090), atol=1e-8)
+    run = redundant_masses.run()
+    assert np.abs(np.diff(run.H)).max() < 3e-15
+    assert run.position_error.max() < 1e-15
+    assert redundant_masses.model(share=0.5).H(np.ones(7)) > redundant_masses.model().H(np.ones(7))
+
+
+def test_spring_pendulum():
+    number = spring_pendulum.number()
+    np.testing.assert_allclose(number["end"], (0.0213319317, 0.7239137315, -0.7239137315), atol=1e-8)
+    assert number["energy"] == pytest.approx(2.9e-4, abs=0.05e-4)
+
+
+def test_sliding_pendulum():
+    """Small swings; free fall without the mass of the support; a full swing against scipy and equations by hand."""
+    number, g, length = sliding_pendulum.number(), sliding_pendulum.GRAVITY, sliding_pendulum.LENGTH
+    assert number["period"] == pytest.approx(2 * np.pi / np.sqrt(g * 3.0 / (length * 2.0)), rel=1e-4)
+    assert number["depth"] == pytest.approx(length * np.cos(2.0) + g * 0.2**2 / 2, abs=1e-9)
+
+    def rate(t, x):
+        _, phi, v, w = x
+        M = [[3.0, length * np.cos(phi)], [length * np.cos(phi), length**2]]
+        return [v, w, *np.linalg.solve(M, [length * w**2 * np.sin(phi), -g * length * np.sin(phi)])]
+
+    exact = solve_ivp(rate, (0, 2), [0, 2.0, 0, 0], **TIGHT).y[:, -1]
+    ends = [sliding_pendulum.run(step=h, end=2.0) for h in (2e-3, 1e-3)]
+    np.testing.assert_allclose((4 * ends[1].x[-1] - ends[0].x[-1]) / 3, exact, atol=1e-7)
+    assert np.ptp(ends[0].p[:, 0]) < 1e-13
+    assert np.ptp(ends[0].generalized_energy) < 1e-13
+    assert np.ptp(ends[0].H) > 1e-5  # p = M v to second order only
+
+
 # --- figures
 
 QUIET = [
@@ -346,6 +385,9 @@ QUIET = [
     heavy_top,
     pendulum,
     pendulum_forms,
+    redundant_masses,
+    sliding_pendulum,
+    spring_pendulum,
     two_masses,
 ]
 

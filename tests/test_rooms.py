@@ -189,7 +189,7 @@ def loaded(code: str, *names: str) -> list[str]:
     return done.stdout.split()
 
 
-HEAVY = ("numba", "scipy", "matplotlib", "xarray", "pandas", "h5netcdf", "h5py", "rich")
+HEAVY = ("numba", "scipy", "matplotlib", "xarray", "pandas", "h5netcdf", "h5py", "rich", "sympy")
 
 
 def test_import_leaves_heavy_packages_alone():

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import porthos as ph
+from gallery import spring_pendulum
+from porthos.kernels.livens import march_livens
 from porthos.kernels.reduced_ggl import march_ggl
 from porthos.kernels.reduced_midpoint import march_midpoint
 
@@ -20,7 +22,7 @@ STEPS, STEP = 20, 0.01
 
 def test_kernels_are_compiled_or_not_as_asked():
     disabled = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-    for march in (march_midpoint, march_ggl):
+    for march in (march_midpoint, march_ggl, march_livens):
         assert hasattr(march, "py_func") is not disabled
 
 
@@ -162,3 +164,11 @@ def test_controller_is_asked_before_every_step(scheme):
     times, outputs = np.array(seen[1:11]).T  # the first question is for the start, the last ones are for the nodes
     assert np.abs(times - 0.1 * (np.arange(10) + 0.5)).max() < 1e-15
     assert np.abs(outputs - exact[:10]).max() < 1e-15
+
+
+def test_livens_on_a_lagrangian():
+    """003, 6.2: generalised energy to round-off, energy within 2.9e-4."""
+    run = spring_pendulum.run()
+    assert np.abs(np.diff(run.generalized_energy)).max() < 1e-14
+    assert np.abs(run.H - run.H[0]).max() == pytest.approx(2.9e-4, abs=0.05e-4)
+    assert np.ptp(run.p[:, 2]) < 2e-14

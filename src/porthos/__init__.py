@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate as simulate
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.composition import Composition as Composition
+    from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
     from porthos.integrate.runge_kutta import Gauss as Gauss
@@ -51,12 +52,15 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.model.signals import Step as Step
     from porthos.model.signals import Table as Table
     from porthos.model.simulation import Simulation as Simulation
+    from porthos.results.lagrangian import LagrangianTrajectory as LagrangianTrajectory
     from porthos.results.loading import load as load
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
     from porthos.system.general import GeneralPHDAE as GeneralPHDAE
     from porthos.system.general import LinearPHDAE as LinearPHDAE
     from porthos.system.interconnect import interconnect as interconnect
+    from porthos.system.lagrangian import Lagrangian as Lagrangian
+    from porthos.system.lagrangian import NumericLagrangian as NumericLagrangian
     from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
     from porthos.system.phdae import PHDAE as PHDAE
 
@@ -67,6 +71,7 @@ _HOMES = {
     "Status StructureError",
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
+    "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
@@ -76,11 +81,13 @@ _HOMES = {
     "model.modelfile": "ModelFile load_model",
     "model.signals": "Expression Ramp Sine Step Table",
     "model.simulation": "Simulation",
+    "results.lagrangian": "LagrangianTrajectory",
     "results.loading": "load",
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
     "system.general": "GeneralPHDAE LinearPHDAE",
     "system.interconnect": "interconnect",
+    "system.lagrangian": "Lagrangian NumericLagrangian",
     "system.mechanical": "MechanicalSystem",
     "system.phdae": "PHDAE",
 }

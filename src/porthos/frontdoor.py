@@ -14,6 +14,8 @@ from porthos.errors import PorthosError, SimulationError, Status
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
+from porthos.integrate.livens import Livens
+from porthos.integrate.livens_march import march_lagrangian
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
@@ -25,10 +27,12 @@ from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.simulation import count_steps
 from porthos.notation import Array
+from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
 from porthos.system.descriptor import Descriptor
+from porthos.system.lagrange import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
@@ -84,7 +88,7 @@ def simulate(
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     run: Trajectory | StateTrajectory
-    if isinstance(scheme, RungeKutta):
+    if isinstance(scheme, RungeKutta) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
         if out is not None:
             raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
         run = _over_states(system, scheme, float(step), steps, int(every), inputs, progress, start)
@@ -161,7 +165,7 @@ def _reduced(
 
 def _over_states(
     system: Descriptor,
-    scheme: RungeKutta,
+    scheme: RungeKutta | Livens,
     h: float,
     steps: int,
     every: int,
@@ -169,19 +173,28 @@ def _over_states(
     progress: bool | None,
     start: ArrayLike | None,
 ) -> Trajectory | StateTrajectory:
-    """A run of any descriptor system with a Runge-Kutta method."""
+    """A run of any descriptor system with a Runge-Kutta method, or of a Lagrangian with `Livens`."""
+    if isinstance(scheme, Livens) and not isinstance(system, LagrangianSystem):
+        raise PorthosError(
+            f"simulate: {scheme!r} steps mechanisms and Lagrangians, and '{system.name}' is neither. Make it a "
+            "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
+        )
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
     signals = Signals(system, inputs, steps)
     if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
         _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
     with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
+        if isinstance(scheme, Livens):
+            assert isinstance(system, LagrangianSystem)
+            livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
+            return LagrangianTrajectory(system, livens, scheme=repr(scheme))
         states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted)
     if isinstance(system, MechanicalSystem):
         return Trajectory(system, as_march(system, states), scheme=repr(scheme))
     return StateTrajectory(system, states, scheme=repr(scheme))
 
 
-def _look_at(system: Descriptor, scheme: RungeKutta, x: Array, u: Array) -> None:
+def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:
     """Warn if a start misses the algebraic equations."""
     gap = np.abs(system.algebraic_gap(x, u))
     k = int(np.argmax(gap))

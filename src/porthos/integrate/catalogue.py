@@ -17,6 +17,7 @@ SCHEMES = {
     "Midpoint": "porthos.integrate.midpoint",
     "MidpointGGL": "porthos.integrate.midpoint",
     "Composition": "porthos.integrate.composition",
+    "Livens": "porthos.integrate.livens",
     "Gauss": "porthos.integrate.runge_kutta",
     "LobattoIIIC": "porthos.integrate.runge_kutta",
     "RadauIIA": "porthos.integrate.runge_kutta",
@@ -43,9 +44,9 @@ def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Contrac
     for key, value in given.items():
         if key not in known:
             raise PorthosError(f"scheme: {name} has no option '{key}'. {nearest(key, known)}")
-        if hints[key] not in NUMBERS:
+        if getattr(hints[key], "__abstractmethods__", None):  # a kind of scheme
             given[key] = _nested(f"scheme: {name}: {key}", value)
-        elif not isinstance(value, NUMBERS[hints[key]]) or isinstance(value, bool):
+        elif not isinstance(value, NUMBERS.get(hints[key], object)) or isinstance(value, bool):
             raise PorthosError(f"scheme: {name}: {key}: expected a number, found {value!r}.")
     return cls(**given)
 

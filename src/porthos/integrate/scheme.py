@@ -16,6 +16,7 @@ from porthos.system.mechanical import MechanicalSystem
 
 ENERGY, LINEAR, ANGULAR = "energy", "linear momentum", "angular momentum"
 POSITION, VELOCITY = "position constraints", "velocity constraints"
+CYCLIC = "momenta of cyclic coordinates"
 
 
 class Contract(ABC):

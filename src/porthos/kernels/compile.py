@@ -62,6 +62,11 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def signed(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """An entry with one signature, compiled when it is defined: functions among its arguments need to be declared."""
+    return _compiler(signature_or_function=signature)
+
+
 entry = _compiler()
 loop = _compiler(_nrt=False)
 kernel = _compiler(no_cpython_wrapper=True, pipeline_class=_Part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, get_type_hints
 
 from porthos.model.fields import SCHEME, Field, fields_of, first_sentence, object_schema, signal_schema
@@ -36,8 +35,8 @@ def _scheme_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
     """The name of a scheme, or its name and options; an option may be a scheme too."""
     forms = []
     for name, cls in schemes.items():
-        hints = get_type_hints(cls)
-        nested = [f.name for f in fields(cls) if any(issubclass(other, hints[f.name]) for other in schemes.values())]
+        hints = {key: hint for key, hint in get_type_hints(cls).items() if isinstance(hint, type)}
+        nested = [key for key in hints if any(issubclass(other, hints[key]) for other in schemes.values())]
         keys = fields_of(cls, *nested) | {key: Field(SCHEME, required=False, optional=False) for key in nested}
         forms.append(object_schema(keys, first_sentence(cls), kind=name))
     return {"anyOf": [{"enum": list(schemes)}, *forms]}

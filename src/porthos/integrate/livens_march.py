@@ -1,0 +1,162 @@
+"""The march of `Livens` over a Lagrangian system, compiled where its terms are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from porthos.errors import InputError, Status
+from porthos.integrate.livens import Livens, plain_step
+from porthos.integrate.newton import Solver
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_march import States
+from porthos.integrate.tableaus import gauss
+from porthos.kernels.livens_choices import GONZALEZ, ITOH_ABE, MEAN_VALUE
+from porthos.kernels.newton import CONVERGED, ORDERS, SINGULAR
+from porthos.notation import Array
+from porthos.system.generated import GeneratedTerms
+from porthos.system.lagrange import LagrangianSystem
+
+KINDS = {"gonzalez": GONZALEZ, "mean value": MEAN_VALUE, "itoh-abe": ITOH_ABE}
+CHUNK = 4096  # steps between looks at Ctrl-C and the progress bar
+GENERATED = ("L", "Lq", "Lv", "second", "g", "G", "curvature", "D", "Bt")
+
+
+@dataclass(frozen=True)
+class LivensStates(States):
+    """States and the momenta p, which are unknowns of their own."""
+
+    p: Array  # (K, n)
+
+
+class _Tape:
+    """What is recorded: row k belongs to step k `every`; work and losses are those of the interval before it."""
+
+    def __init__(self, system: LagrangianSystem, rows: int) -> None:
+        n, m, width = system.n, system.m, system.width
+        self.q, self.v, self.p = (np.zeros((rows, n)) for _ in range(3))
+        self.lam = np.full((rows, 2, m), np.nan)  # of the steps before and after
+        self.supply, self.lost = np.zeros((rows, width)), np.zeros(rows)
+        self.iterations = np.zeros(rows, dtype=np.int64)
+
+
+class _March:
+    """The state of a run, and how it goes on."""
+
+    def __init__(self, system: LagrangianSystem, scheme: Livens, h: float, rows: int, every: int, start: Array) -> None:
+        self.system, self.scheme, self.h, self.every = system, scheme, h, every
+        self.tape = _Tape(system, rows)
+        q, v, lam = system.split(start)
+        self.q, self.v, self.p = q.copy(), v.copy(), system.terms.Lv(q, v)
+        self.mu = h**2 / 2 * lam
+        acceleration = system.accelerations(q, v)[0]
+        first = h * v + h**2 / 2 * acceleration
+        self.before = [first, first, first]  # increments, for the guess of plain steps; compiled ones have a table
+        self.differences = np.zeros((ORDERS, 6 * -(-system.n // 6)))
+        self.differences[0, : system.n] = first
+        self.errors, self.steps = np.zeros(ORDERS), np.zeros(1, dtype=np.int64)
+        self.scale = np.zeros(system.n)
+        self.solver: Solver | None = None
+        self.tape.q[0], self.tape.v[0], self.tape.p[0] = self.q, self.v, self.p
+
+    def advance(self, first: int, U: Array) -> tuple[int, int]:
+        """Make len(U) steps; (how it ended, steps made)."""
+        if isinstance(self.system.terms, GeneratedTerms):
+            return self._compiled(self.system.terms, first, U)
+        for step, u in enumerate(U):
+            if not self._plain(first + step, u):
+                return SINGULAR + 1, step
+        return CONVERGED, len(U)
+
+    def _compiled(self, terms: GeneratedTerms, first: int, U: Array) -> tuple[int, int]:
+        from porthos.kernels.livens import march_livens  # compiled when it is imported
+
+        scheme, tape = self.scheme, self.tape
+        functions = [terms.function(name) for name in GENERATED]
+        status, made = march_livens(
+            *functions, terms.parameters, terms.active, KINDS[scheme.derivative], scheme.symmetric, terms.quadratic,
+            scheme.max_iterations, scheme.tolerance, self.h, first, self.every, np.ascontiguousarray(U[:, : terms.k]),
+            self.q, self.v, self.p, self.mu, self.differences, self.errors, self.steps, self.scale,
+            tape.q, tape.v, tape.p, tape.lam, tape.supply, tape.lost, tape.iterations,
+        )  # fmt: skip
+        return int(status), int(made)
+
+    def _plain(self, n: int, u: Array) -> bool:
+        h, tape, row = self.h, self.tape, n // self.every
+        guess = np.concatenate([3 * (self.before[0] - self.before[1]) + self.before[2], self.mu])
+        step = plain_step(self.scheme, self.system.terms, h, n * h, self.q, self.v, self.p, u, guess, self.solver)
+        if not step.converged:
+            return False
+        self.solver = step.solver
+        self.before = [step.q - self.q, *self.before[:2]]
+        self.q, self.v, self.p, self.mu = step.q, step.v, step.p, h**2 / 2 * step.lam
+        tape.q[row + 1], tape.v[row + 1], tape.p[row + 1] = step.q, step.v, step.p
+        if n % self.every == 0:
+            tape.lam[row, 1] = step.lam
+        tape.lam[row + 1, 0] = step.lam
+        tape.supply[row + 1] += step.work
+        tape.lost[row + 1] += step.lost
+        tape.iterations[row + 1] += step.iterations
+        return True
+
+
+def march_lagrangian(
+    system: LagrangianSystem,
+    scheme: Livens,
+    h: float,
+    steps: int,
+    every: int,
+    signals: Signals,
+    start: Array,
+    progress: Callable[[int], None] = lambda done: None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> LivensStates:
+    """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed."""
+    run, done, held = _March(system, scheme, h, steps // every + 2, every, start), 0, np.zeros(system.width)
+    status, message = Status.OK, Status.OK.value
+    nodes: list[Array] = []
+    chunk = 1 if signals.feedback else CHUNK
+    while done < steps and status is Status.OK:
+        U, x = np.zeros((min(chunk, steps - done), system.width)), np.concatenate([run.q, run.v, 2 / h**2 * run.mu])
+        try:
+            for n in range(done, done + len(U) if system.width else done):
+                held = signals.held(n, h, x)
+                if n % every == 0:
+                    nodes.append(signals.at_node(n * h, held))
+                U[n - done] = signals.at((n + 0.5) * h, held)
+        except InputError as error:
+            status, message, U = Status.BAD_INPUT, str(error), U[: n - done]
+        ended, made = run.advance(done, U)
+        done += made
+        progress(done)
+        if ended != CONVERGED:
+            status = Status.SINGULAR if ended == SINGULAR else Status.NEWTON_STALLED
+            message = f"{status.value} It happened in the step from t = {done * h:.6g} to {(done + 1) * h:.6g}."
+        elif done < steps and interrupted():
+            status, message = Status.INTERRUPTED, Status.INTERRUPTED.value
+    return _states(run, done, nodes, signals.at_node(done * h, held), status, message)
+
+
+def _states(run: _March, done: int, nodes: list[Array], last: Array, status: Status, message: str) -> LivensStates:
+    """The tape as states: multipliers at the nodes are means of those of the steps around them, of second order."""
+    system, tape, h, every = run.system, run.tape, run.h, run.every
+    rows = done // every + 1 + (1 if done % every else 0)
+    t = np.append(np.arange(0, done, every), done) * h if done else np.zeros(1)
+    inputs = np.array([*nodes[: rows - 1], last]) if system.width else np.zeros((rows, 0))
+    q, v, lam = tape.q[:rows], tape.v[:rows], tape.lam[:rows].mean(axis=1)
+    for k in {0, rows - 1}:
+        lam[k] = system.accelerations(q[k], v[k], np.nan_to_num(inputs[k]), float(t[k]))[1]
+    x = np.hstack([q, v, lam])
+    y = np.array([system.y(*each) for each in zip(x, inputs, t.tolist(), strict=True)]).reshape(rows, system.width)
+    means: dict[str, Any] = {
+        "mean_x": np.vstack([np.full((1, x.shape[1]), np.nan), (x[1:] + x[:-1]) / 2]),
+        "mean_y": np.vstack([np.full((1, y.shape[1]), np.nan), (y[1:] + y[:-1]) / 2]),
+        "increments": np.diff(x, axis=0)[:, None] if every == 1 else np.zeros((0, 1, x.shape[1])),
+    }
+    return LivensStates(
+        t=t, x=x, u=inputs, y=y, supply=tape.supply[:rows], dissipated=tape.lost[:rows],
+        iterations=tape.iterations[:rows], tableau=gauss(1), status=status, message=message, p=tape.p[:rows], **means,
+    )  # fmt: skip
