@@ -1,4 +1,4 @@
-"""Figures and report: every name finds its curve, wrong ones get help, every shape is drawn where it is."""
+"""Figures: every name finds its curve, wrong ones get help, every shape is drawn where it is."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import porthos as ph
 from porthos.show import figures as show
 from porthos.show.motion import motion
-from porthos.show.report import report
+from porthos.show.quantities import QUANTITIES
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,7 @@ def run():
     bob = model.point_mass("bob", 0.5, position=(1, 0, -1))
     model.revolute("hinge", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
     model.distance("string", bar, bob, point_a=(1, 0, 0), point_b=(1, 0, -1))
+    model.load("push", bar, force=lambda t: (0, 0, 2 * t), at=(1, 0, 0))
     return ph.simulate(model, ph.Midpoint(), step=0.01, end=0.5)
 
 
@@ -28,7 +29,7 @@ def curves(figure):
     return [line for ax in figure.axes for line in ax.get_lines()]
 
 
-@pytest.mark.parametrize("name", show.QUANTITIES)
+@pytest.mark.parametrize("name", QUANTITIES)
 def test_every_quantity_is_drawn(run, name):
     figure = run.plot(name)
     values = np.asarray(getattr(run, name))
@@ -50,6 +51,8 @@ def test_every_quantity_is_drawn(run, name):
         ("bar.angular_velocity.y", lambda run: run["bar"].angular_velocity[:, 1]),
         ("hinge.force.x", lambda run: run.joint("hinge").force[:, 0]),
         ("angular_momentum.y", lambda run: run.angular_momentum[:, 1]),
+        ("push.force.z", lambda run: run.port("push").input[:, 2]),
+        ("push.work", lambda run: run.port("push").work),
     ],
 )
 def test_components_of_bodies_and_joints(run, name, values):
@@ -87,6 +90,7 @@ def test_figures_draw_into_given_axes(run):
         (("energy.x",), "has no quantity 'energy.x'"),
         (("bob.rotation",), "has no quantity"),
         (("hinge.position",), "has no quantity"),
+        (("push.work.x",), "has no quantity"),
         (("",), "has no quantity"),
     ],
 )
@@ -163,21 +167,6 @@ def test_motion_has_equal_scales_and_draws_strings(run):
     assert len(string) == 3
     for line in string:
         assert np.linalg.norm(line[1] - line[0]) == pytest.approx(1.0)
-
-
-def test_report_is_one_page(run, tmp_path):
-    page = report(run, tmp_path / "new folder" / "swing.html").read_text(encoding="utf-8")
-    assert page.count("data:image/png;base64,") == 1
-    assert "swing" in page
-    assert "://" not in page  # nothing from elsewhere
-    page = report(
-        run, tmp_path / "two.html", {"a < b": run.plot("energy"), "c_d": run.plot("bob.position")}
-    ).read_text()
-    assert page.count("<figure") == 2
-    assert "a &lt; b" in page
-    assert "c d" in page
-    with pytest.raises(ph.PorthosError, match=r"\.html"):
-        report(run, tmp_path / "swing.pdf")
 
 
 def test_figures_leave_pyplot_alone():

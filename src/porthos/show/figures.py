@@ -6,14 +6,13 @@ Every function returns its Figure and draws into `ax` if it is given one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import (
@@ -30,66 +29,25 @@ from porthos.show.axes import (
     same_scale,
 )
 from porthos.show.motion import motion as motion
+from porthos.show.quantities import Curve, curves
 
-COMPONENTS = ("x", "y", "z")
-CONSTRAINT = "largest constraint error"
 MARKERS = "osD^v<>"
 MOST_TICKS = 6  # up to as many steps are written below the axis themselves
 COVERED = 0.01  # curves nearer to each other than this fraction of the panel cover each other
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """What a name stands for: its symbol in the legend and the axis (with unit) that it belongs on."""
-
-    symbol: str
-    axis: str
-    log: bool = False
-
-
-QUANTITIES = {
-    "energy": Quantity("$H = T + V$", "energy [J]"),
-    "kinetic_energy": Quantity("$T$", "energy [J]"),
-    "potential_energy": Quantity("$V$", "energy [J]"),
-    "angular_momentum": Quantity("$L_{}$", "angular momentum [kg m²/s]"),
-    "linear_momentum": Quantity("$p_{}$", "linear momentum [kg m/s]"),
-    "position_error": Quantity(r"$\max|g(q)|$", CONSTRAINT, log=True),
-    "velocity_error": Quantity(r"$\max|G(q)\,v|$", CONSTRAINT, log=True),
-    "power_balance": Quantity(r"$\Delta H - \Delta W$", "defect of a step [J]"),
-}
-OF_BODIES = {
-    "position": Quantity("${}$", "position [m]"),
-    "velocity": Quantity("$v_{}$", "velocity [m/s]"),
-    "angular_velocity": Quantity(r"$\omega_{}$", "angular velocity [rad/s]"),
-}
-OF_JOINTS = {
-    "force": Quantity("$F_{}$", "reaction force [N]"),
-    "torque": Quantity(r"$\tau_{}$", "reaction torque [N m]"),
-}
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One line of a figure."""
-
-    label: str
-    axis: str
-    log: bool
-    values: Array  # (T,)
 
 
 def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
     """Named quantities over time, one panel for each unit; an overview of four panels if none is named.
 
     A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
-    "slider.velocity.x", ...) or of a joint ("B.force", ...).
+    "slider.velocity.x", ...), of a joint ("B.force", ...) or of a load or port ("motor.torque", "motor.work").
     """
     if not quantities:
         if ax is not None:
             raise PorthosError("plot: the overview has four panels; name a quantity to draw into one `ax`.")
         return overview(run)
-    curves = [curve for name in quantities for curve in _curves(run, name)]
-    panels = list(dict.fromkeys(curve.axis for curve in curves))
+    drawn = [curve for name in quantities for curve in curves(run, name)]
+    panels = list(dict.fromkeys(curve.axis for curve in drawn))
     if ax is None:
         figure, axes = new_figure(rows=len(panels), panel=(6.4, 3.2 if len(panels) == 1 else 2.6))
     elif len(panels) > 1:
@@ -97,7 +55,7 @@ def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
     else:
         figure, axes = figure_of(ax), [canvas(ax)[1]]
     for panel, axis in zip(axes, panels, strict=True):
-        chosen = [curve for curve in curves if curve.axis == axis]
+        chosen = [curve for curve in drawn if curve.axis == axis]
         _draw(panel, run.t, chosen)
         legend(panel, columns=min(3, len(chosen)))
     return figure
@@ -196,7 +154,7 @@ def compare(
     figure, ax = canvas(ax)
     for k, (name, run) in enumerate(runs.items()):
         chosen = slice(None) if span is None else (run.t >= span[0]) & (run.t <= span[1])
-        for curve in _curves(run, quantity):
+        for curve in curves(run, quantity):
             color, style = PALETTE[k % len(PALETTE)], STYLES[k % len(STYLES)]
             ax.plot(run.t[chosen], curve.values[chosen], style, color=color, linewidth=WIDTH, label=name)
             label(ax, curve.axis, log=curve.log)
@@ -207,59 +165,24 @@ def compare(
 
 def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
     figure, ax = canvas(ax)
-    curves = [curve for name in names for curve in _curves(run, name)]
-    _draw(ax, run.t, curves)
+    drawn = [curve for name in names for curve in curves(run, name)]
+    _draw(ax, run.t, drawn)
     if axis is not None:
         label(ax, axis)
-    legend(ax, columns=len(curves), outside=True)
+    legend(ax, columns=len(drawn), outside=True)
     return figure
 
 
-def _draw(ax: Axes, t: Array, curves: list[Curve]) -> None:
+def _draw(ax: Axes, t: Array, drawn: list[Curve]) -> None:
     """Draw curves of one unit; one that covers an earlier one is dashed, so that both are seen."""
-    span = float(np.ptp([curve.values for curve in curves]))
-    for k, curve in enumerate(curves):
-        covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in curves[:k]]
+    span = float(np.ptp([curve.values for curve in drawn]))
+    for k, curve in enumerate(drawn):
+        covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in drawn[:k]]
         style = STYLES[sum(covers) % len(STYLES)]
         values = _positive(curve.values) if curve.log else curve.values
         ax.plot(t, values, style, linewidth=1.0 if curve.log else WIDTH, label=curve.label)
     ax.set_xlim(t[0], t[-1])
-    label(ax, curves[0].axis, log=curves[0].log)
-
-
-def _curves(run: Trajectory, name: str) -> list[Curve]:
-    """The curves that a name stands for: one, or three components."""
-    stem, _, last = name.rpartition(".")
-    component = last if last in COMPONENTS else None
-    whole = name if component is None else stem
-    owner, _, attribute = whole.rpartition(".")
-    if whole in QUANTITIES and (component is None or np.ndim(getattr(run, whole)) > 1):
-        return _components(QUANTITIES[whole], getattr(run, whole), "", component)
-    if owner in run.system.body_names and attribute in OF_BODIES:
-        return _components(OF_BODIES[attribute], getattr(run[owner], attribute), owner, component)
-    if owner in run.system.joint_names and attribute in OF_JOINTS:
-        return _components(OF_JOINTS[attribute], getattr(run.joint(owner), attribute), owner, component)
-    raise PorthosError(f"plot: '{run.system.name}' has no quantity '{name}'. {nearest(name, _known(run))}")
-
-
-def _components(quantity: Quantity, values: Array, owner: str, component: str | None) -> list[Curve]:
-    prefix = f"{owner} " if owner else ""
-    if values.ndim == 1:
-        return [Curve(prefix + quantity.symbol, quantity.axis, quantity.log, values)]
-    return [
-        Curve(prefix + quantity.symbol.format(c), quantity.axis, quantity.log, values[:, k])
-        for k, c in enumerate(COMPONENTS)
-        if component in (None, c)
-    ]
-
-
-def _known(run: Trajectory) -> list[str]:
-    bodies = [f"{body}.{attribute}" for body in run.system.body_names for attribute in OF_BODIES]
-    return [
-        *QUANTITIES,
-        *bodies,
-        *(f"{joint}.{attribute}" for joint in run.system.joint_names for attribute in OF_JOINTS),
-    ]
+    label(ax, drawn[0].axis, log=drawn[0].log)
 
 
 def _positive(values: Array) -> Array:
