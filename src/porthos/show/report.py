@@ -29,6 +29,7 @@ from porthos.show.stage import Points, Stage
 from porthos.show.tables import model_tables
 
 WIDE = 7.0  # inches; wider figures take a whole row
+SHARP = 130  # dots an inch of figures
 NOTEBOOK_HEIGHT = 900  # pixels
 BLACK, LIGHT = "#000000", "#e6ebf0"  # of curves, in the light and in the dark scheme
 
@@ -134,7 +135,7 @@ def _figures(figures: Mapping[str, Figure]) -> str:
 def _figure(caption: str, figure: Figure) -> str:
     """One figure with its caption; the image is inside the page."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=160)
+    figure.savefig(buffer, format="png", dpi=SHARP)
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
     kind = ' class="wide"' if figure.get_figwidth() > WIDE else ""
     text = escape(caption.replace("_", " "))
