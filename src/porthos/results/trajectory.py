@@ -21,8 +21,11 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
     from matplotlib.figure import Figure
+
+    from porthos.results.comparison import Comparison
 
 
 class BodyView:
@@ -304,6 +307,18 @@ class Trajectory(Run):
 
         return save(self, Path(path))
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """All named quantities as a table with a row for each time and columns such as "slider.position.x"."""
+        from porthos.results.exchange import to_pandas
+
+        return to_pandas(self)
+
+    def compare(self, other: Trajectory) -> Comparison:
+        """Differences from another run at the times that both recorded: print it, or ask it for a quantity."""
+        from porthos.results.comparison import compare
+
+        return compare(self, other)
+
     # --- doors to the right, see tests/test_rooms.py
 
     def plot(self, *quantities: str, **options: Any) -> Figure:
@@ -326,6 +341,12 @@ class Trajectory(Run):
         from porthos.show.report import report
 
         return report(self, path, figures, points)
+
+    def export(self, path: str | Path, **options: Any) -> Path:
+        """Write the run for other programs; the ending of the name chooses: see `porthos.show.export`."""
+        from porthos.show.export import export
+
+        return export(self, Path(path), **options)
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""
