@@ -97,6 +97,8 @@ def test_netcdf_is_save(run, tmp_path):
 def test_what_cannot_be_written(run, tmp_path, monkeypatch):
     with pytest.raises(ph.PorthosError, match=r"'\.cvs'\. Did you mean '\.csv'"):
         run.export(tmp_path / "swing.cvs")
+    with pytest.raises(ph.PorthosError, match=r"'\.csv' has no option 'fps'\. There are none"):
+        run.export(tmp_path / "swing.csv", fps=3)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ph.PorthosError, match=r"pip install 'porthos\[parquet\]'"):
         run.export(tmp_path / "swing.parquet")

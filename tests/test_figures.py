@@ -11,18 +11,12 @@ import porthos as ph
 from porthos.show import figures as show
 from porthos.show.motion import motion
 from porthos.show.quantities import QUANTITIES
+from tests.swing import swing
 
 
 @pytest.fixture(scope="module")
 def run():
-    """A bar on a hinge and a bob on a string below it; falls for half a second."""
-    model = ph.Model("swing", gravity=(0, 0, -9.81))
-    bar = model.body("bar", ph.Box(1, (1, 0.1, 0.1)), position=(0.5, 0, 0))
-    bob = model.point_mass("bob", 0.5, position=(1, 0, -1))
-    model.revolute("hinge", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
-    model.distance("string", bar, bob, point_a=(1, 0, 0), point_b=(1, 0, -1))
-    model.load("push", bar, force=lambda t: (0, 0, 2 * t), at=(1, 0, 0))
-    return ph.simulate(model, ph.Midpoint(), step=0.01, end=0.5)
+    return swing(scheme=ph.Midpoint())
 
 
 def curves(figure):

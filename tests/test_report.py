@@ -18,20 +18,9 @@ from porthos.show.report import page, report
 from porthos.show.solids import GROUND, body_solids
 from porthos.show.stage import Stage, extremes, kept_frames, plain
 from tests.mechanisms import KINDS, join
+from tests.swing import swing
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-
-
-def swing(end=0.5, step=0.01, loads=True, **options):
-    """A bar on a hinge and a bob on a string below it, pushed at the end of the bar."""
-    model = ph.Model("swing", gravity=(0, 0, -9.81))
-    bar = model.body("bar", ph.Box(1, (1, 0.1, 0.1)), position=(0.5, 0, 0))
-    bob = model.point_mass("bob", 0.5, position=(1, 0, -1))
-    model.revolute("hinge", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
-    model.distance("string", bar, bob, point_a=(1, 0, 0), point_b=(1, 0, -1))
-    if loads:
-        model.load("push", bar, force=lambda t: (0, 0, 2 * t), at=(1, 0, 0))
-    return ph.simulate(model, ph.MidpointGGL(), step=step, end=end, **options)
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,7 @@ def report(file: ResultPath, out: Page = None) -> None:
 def export(file: ResultPath, to: Targets) -> None:
     """Write a result for other programs.
 
-    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc (NetCDF4).
+    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc (NetCDF4), .pvd (VTK), .gif, .mp4.
     """
     from porthos.cli.results import export_file
 

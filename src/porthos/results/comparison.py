@@ -9,6 +9,7 @@ import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array, IntArray
+from porthos.results.run import nearest_states
 from porthos.results.storage import QUANTITIES, owners_of, quantities
 from porthos.results.trajectory import Trajectory
 
@@ -103,9 +104,7 @@ def compare(run: Trajectory, other: Trajectory) -> Comparison:
 def common_times(t: Array, s: Array) -> tuple[IntArray, IntArray]:
     """Places in both lists of times that are the same up to round-off."""
     spans = [float(np.diff(times).min()) for times in (t, s) if times.size > 1]
-    right = np.searchsorted(s, t)
-    low, high = np.maximum(right - 1, 0), np.minimum(right, s.size - 1)
-    near = np.where(np.abs(s[low] - t) <= np.abs(s[high] - t), low, high)
+    near = nearest_states(s, t)
     same = np.abs(s[near] - t) <= SAME_TIME * min(spans, default=1.0)
     return np.flatnonzero(same), near[same]
 

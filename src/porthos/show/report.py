@@ -24,14 +24,13 @@ from matplotlib.figure import Figure
 from porthos.errors import PorthosError
 from porthos.results.trajectory import Trajectory
 from porthos.results.verdict import Level, Verdict, verdict
-from porthos.show.axes import PALETTE
+from porthos.show.axes import DARK_INK, MATERIALS, PALETTE
 from porthos.show.stage import Points, Stage
 from porthos.show.tables import model_tables
 
 WIDE = 7.0  # inches; wider figures take a whole row
 SHARP = 130  # dots an inch of figures
 NOTEBOOK_HEIGHT = 900  # pixels
-BLACK, LIGHT = "#000000", "#e6ebf0"  # of curves, in the light and in the dark scheme
 
 
 def report(
@@ -98,10 +97,11 @@ def _digest(script: str) -> str:
 @cache
 def _style() -> str:
     """The style sheet with the palette of the figures."""
-    colours = {k: f"light-dark({c}, {LIGHT})" if c == BLACK else c for k, c in enumerate(PALETTE)}
+    colours = {f"c{k}": f"light-dark({c}, {DARK_INK})" if c == "#000000" else c for k, c in enumerate(PALETTE)}
+    materials = {name: f"light-dark({light}, {dark})" for name, (light, dark) in MATERIALS.items()}
     return Template(_player("style.css")).substitute(
-        palette=" ".join(f"--c{k}: {colour};" for k, colour in colours.items()),
-        classes="\n".join(f".c{k} {{ color: var(--c{k}); }}" for k in colours),
+        palette=" ".join(f"--{name}: {colour};" for name, colour in (colours | materials).items()),
+        classes="\n".join(f".{name} {{ color: var(--{name}); }}" for name in colours),
     )
 
 

@@ -14,20 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from porthos.errors import PorthosError
 from porthos.notation import Array, IntArray, vector
 from porthos.results.trajectory import Trajectory
-from porthos.show.joint_solids import joint_solids
 from porthos.show.quantities import OF_BODIES, OF_JOINTS, OF_PORTS, Curve, curves
-from porthos.show.solids import GROUND, Solid, body_solids, joint_point
+from porthos.show.scene import scene_of
+from porthos.show.solids import Solid, joint_point
 
 MOST_FRAMES = 1000
 FEWEST_FRAMES = 120
 MOST_NUMBERS = 1_000_000  # in a page; frames are left out down to the fewest, then curves of bodies and joints
-OUTLINE = 20_000  # places of solids from which the outline of the scene is taken
 MANY = 4  # bodies of which paths are shown from the start
 BESIDE = 2  # panels beside the picture
-FLAT = 0.15  # a scene thinner than this, relative to its length, is seen from the side
 NEGLIGIBLE = 1e-9  # arrows smaller than this, relative to those of their kind, are none
 
 Points = Mapping[str, tuple[str, ArrayLike]]
@@ -63,7 +60,6 @@ class Stage:
         self._numbers = Numbers()
         self._detailed = _width(run) * self.kept.size <= MOST_NUMBERS
         self._motion = [self._numbers.add(self._placed(k)) for k in range(len(run.system.body_names))]
-        self._up = _upward(run)
         self.description = self._described(points or {})
 
     @property
@@ -72,28 +68,22 @@ class Stage:
         return self._numbers.encoded()
 
     def _described(self, points: Points) -> dict[str, Any]:
-        run = self._run
-        rough = _rough_size(run) or 1.0  # a single point that rests
-        bodies = body_solids(run, rough)
-        pieces, links = joint_solids(run, bodies, rough, self._up)
-        corners = _corners(run, [*bodies, *pieces])
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        outermost = np.unique((corners @ _directions().T).argmax(axis=0))
+        run, scene = self._run, scene_of(self._run)
         quantities = self._quantities()
         return {
             "frames": run.t.size,
             "time": self._numbers.add(run.t[:, None]),
-            "up": self._up.tolist(),
-            "view": _view(high - low, self._up).tolist(),
-            "size": _extent(corners) or 1.0,
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "outermost": corners[outermost].tolist(),
+            "up": scene.up.tolist(),
+            "view": scene.view.tolist(),
+            "size": scene.size,
+            "low": scene.low.tolist(),
+            "high": scene.high.tolist(),
+            "outermost": scene.outermost.tolist(),
             "bodies": [
                 {"name": name, "motion": at} for name, at in zip(run.system.body_names, self._motion, strict=True)
             ],
-            "solids": [_written(solid) for solid in (*bodies, *pieces)],
-            "links": [{"a": _end(*link.a), "b": _end(*link.b), "radius": link.radius} for link in links],
+            "solids": [_written(solid) for solid in scene.solids],
+            "links": [{"a": _end(*link.a), "b": _end(*link.b), "radius": link.radius} for link in scene.links],
             "arrows": self._arrows(),
             "paths": self._paths(points),
             "quantities": quantities,
@@ -205,7 +195,12 @@ class Stage:
 def kept_frames(run: Trajectory) -> IntArray:
     """The states that a page shows, evenly spread, the first and the last among them."""
     wanted = int(np.clip(MOST_NUMBERS // _width(run), FEWEST_FRAMES, MOST_FRAMES))
-    return np.unique(np.linspace(0, run.t.size - 1, min(run.t.size, wanted)).round().astype(np.int64))
+    return spread(run.t.size, wanted)
+
+
+def spread(count: int, wanted: int) -> IntArray:
+    """At most `wanted` numbers from 0 to count - 1, evenly spread, both ends among them if there are two."""
+    return np.unique(np.linspace(0, count - 1, min(count, wanted)).round().astype(np.int64))
 
 
 def _width(run: Trajectory) -> int:
@@ -241,68 +236,3 @@ def _written(solid: Solid) -> dict[str, Any]:
 
 def _end(part: int, at: Array) -> dict[str, Any]:
     return {"part": part, "at": at.tolist()}
-
-
-def _corners(run: Trajectory, solids: list[Solid]) -> Array:
-    """Corners of all solids in world coordinates, at some times that cover the run (n, 3)."""
-    some = np.unique(np.linspace(0, run.t.size - 1, max(OUTLINE // max(1, len(solids)), 8)).astype(np.int64))
-    found = []
-    for solid in solids:
-        if solid.part == GROUND:
-            found.append(solid.corners)
-            continue
-        view = run[run.system.body_names[solid.part]]
-        rigid = run.system.description["bodies"][solid.part]["kind"] == "rigid"
-        turned = np.einsum("tkj,cj->tck", view.rotation[some], solid.corners) if rigid else solid.corners[None]
-        found.append((view.position[some, None] + turned).reshape(-1, 3))
-    corners = np.concatenate(found)
-    if not np.isfinite(corners).all():
-        raise PorthosError("report: the run holds states that are no finite numbers; nothing can be drawn of it.")
-    return corners
-
-
-def _directions(count: int = 100) -> Array:
-    """Unit vectors (count, 3) spread evenly over the sphere, along a spiral of golden angles."""
-    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    angle, radius = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count), np.sqrt(1.0 - z**2)
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), z])
-
-
-def _rough_size(run: Trajectory) -> float:
-    """The size of the scene before anything in it has one: that of paths and joints, and not far below its bodies."""
-    paths = [run[name].position for name in run.system.body_names]
-    arms = [_corners(run, [Solid(part, "box", (0.0,) * 3, point, np.eye(3), "")]) for part, point in _ends(run)]
-    return max(_extent(np.concatenate([*paths, *arms])), 0.3 * _extent(_corners(run, body_solids(run, 0.0))))
-
-
-def _ends(run: Trajectory) -> list[tuple[int, Array]]:
-    """Points of all joints on both sides."""
-    return [joint_point(run, joint, side) for joint in range(len(run.system.joint_names)) for side in (0, 1)]
-
-
-def _extent(corners: Array) -> float:
-    """The length of the diagonal of a scene."""
-    return float(np.linalg.norm(np.ptp(corners, axis=0)))
-
-
-def _upward(run: Trajectory) -> Array:
-    """Against gravity; z where there is none."""
-    g = np.asarray(run.system.mech.gravity, dtype=np.float64)
-    length = float(np.linalg.norm(g))
-    return -g / length + 0.0 if length > 0.0 else np.array([0.0, 0.0, 1.0])
-
-
-def _view(spans: Array, up: Array) -> Array:
-    """The direction from which to look: from the side at what is flat, else from a corner, a little from above."""
-    thin, steep = int(np.argmin(spans)), int(np.argmax(np.abs(up)))
-    right = np.eye(3)[0] if steep != 0 else np.eye(3)[1]
-    right = right - up * (right @ up)
-    right /= np.linalg.norm(right)
-    ahead = np.cross(up, right)
-    if spans[thin] >= FLAT * spans.max():
-        return 0.65 * right - ahead + 0.5 * up
-    if thin == steep:
-        return 1.2 * up - 0.6 * ahead + 0.1 * right
-    side = np.eye(3)[thin]
-    towards = side if side @ (0.65 * right - ahead) > 0.0 else -side
-    return towards + 0.12 * np.cross(up, towards) + 0.15 * up
