@@ -30,6 +30,7 @@ from porthos.show.axes import (
 )
 from porthos.show.motion import motion as motion
 from porthos.show.quantities import Curve, curves
+from porthos.show.structure import sparsity as sparsity
 
 MARKERS = "osD^v<>"
 MOST_TICKS = 6  # up to as many steps are written below the axis themselves
@@ -161,6 +162,75 @@ def compare(
     ax.set_xlim(*(span or (0.0, max(run.t[-1] for run in runs.values()))))
     legend(ax, columns=min(3, len(runs)), outside=True)
     return figure
+
+
+def work(run: Trajectory, ax: Axes | None = None) -> Figure:
+    """Where energy came from: the work of each load and port, their sum, and the change of energy, which it covers."""
+    figure, ax = canvas(ax)
+    ports = [terminal.name for terminal in run.system.terminals]
+    drawn = [Curve("", f"$W$ of {_literal(name)}", "energy [J]", False, run.port(name).work) for name in ports]
+    total = run.energy - run.energy[0] - np.cumsum(run.power_balance)
+    if len(ports) != 1:
+        drawn.append(Curve("", "$W$ of all", "energy [J]", False, total))
+    drawn.append(Curve("", "$H - H(0)$", "energy [J]", False, run.energy - run.energy[0]))
+    _draw(ax, run.t, drawn)
+    legend(ax, columns=2, outside=True)
+    return figure
+
+
+def phase(run: Trajectory, x: str, y: str, ax: Axes | None = None) -> Figure:
+    """One quantity over another, such as "bob.velocity.x" over "bob.position.x"; a dot marks the start."""
+    figure, ax = canvas(ax)
+    across, along = _single(run, x), _single(run, y)
+    ax.plot(across.values, along.values, linewidth=WIDTH)
+    ax.plot(across.values[:1], along.values[:1], "o", color=INK, markersize=4, label="start")
+    label(ax, f"{_literal(along.owner)} {along.symbol}, {along.axis}".strip(), log=along.log,
+          x=f"{_literal(across.owner)} {across.symbol}, {across.axis}".strip())  # fmt: skip
+    return figure
+
+
+def spectrum(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
+    """Amplitudes over frequency of named quantities of one unit: A sin(2 pi f t) gives a peak of height A at f.
+
+    The mean is taken off, and a Hann window keeps strong frequencies from covering weak ones.
+    """
+    drawn = [curve for name in quantities for curve in curves(run, name)]
+    units = list(dict.fromkeys(curve.axis for curve in drawn))
+    if len(units) != 1:
+        raise PorthosError(f"spectrum: expected quantities of one unit, found {', '.join(units) or 'none'}.")
+    figure, ax = canvas(ax)
+    for curve in drawn:
+        frequency, amplitude = amplitudes(run.t, curve.values)
+        ax.plot(frequency[1:], _positive(amplitude[1:]), linewidth=1.0, label=curve.label)
+    label(ax, f"amplitude of {units[0]}", x="frequency $f$ [Hz]", log=True)
+    ax.set_xlim(0.0, frequency[-1])
+    legend(ax, columns=3, outside=True)
+    return figure
+
+
+def amplitudes(t: Array, values: Array) -> tuple[Array, Array]:
+    """Frequencies and amplitudes of a quantity that was recorded at equal intervals."""
+    steps = np.diff(t)
+    if t.size < 8 or np.ptp(steps) > 1e-6 * steps.mean():
+        raise PorthosError(
+            f"spectrum: expected at least 8 states at equal intervals, found {t.size} with intervals from "
+            f"{steps.min(initial=np.inf):.3g} to {steps.max(initial=0.0):.3g} s. Record every step, or each k-th."
+        )
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(t.size) / t.size)
+    heights = np.abs(np.fft.rfft((values - values.mean()) * window)) * 2 / window.sum()
+    return np.fft.rfftfreq(t.size, steps.mean()), heights
+
+
+def _single(run: Trajectory, name: str) -> Curve:
+    found = curves(run, name)
+    if len(found) != 1:
+        raise PorthosError(f"phase: expected a single number, found '{name}' with three. Try '{name}.x'.")
+    return found[0]
+
+
+def _literal(name: str) -> str:
+    """A name of the user's, of which matplotlib is not to make mathematics."""
+    return name.replace("$", r"\$")
 
 
 def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
