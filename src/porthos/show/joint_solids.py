@@ -14,6 +14,7 @@ from porthos.show.solids import GROUND, Solid, joint_point, turned
 
 SMALLEST, LARGEST = 0.003, 0.016  # radius of a joint, relative to the scene
 SNUG = 0.7  # radius of a joint, relative to the thinner of its bodies
+SHORT = 0.5  # largest radius of a joint, relative to half the length of the shorter of its bodies
 GLASS = 0.35  # opacity of a plate
 
 
@@ -83,7 +84,8 @@ def _site(run: Trajectory, index: int, bodies: list[Solid], size: float) -> _Sit
     world = place_b + rotations[1] @ point_b
     travel = np.einsum("tkj,tk->tj", rotations[0], world - place_a)
     widths = [float(np.sort(bodies[part].half)[1]) for part in (a, b) if part != GROUND]
-    r = float(np.clip(SNUG * min(widths), SMALLEST * size, LARGEST * size))
+    lengths = [float(bodies[part].half.max()) for part in (a, b) if part != GROUND]
+    r = min(float(np.clip(SNUG * min(widths), SMALLEST * size, LARGEST * size)), SHORT * min(lengths))
     return _Site((a, b), (point_a, point_b), (rotations[0][0], rotations[1][0]), travel, r)
 
 

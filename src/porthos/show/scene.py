@@ -73,7 +73,8 @@ def _directions(count: int = 100) -> Array:
 def _rough_size(run: Trajectory) -> float:
     """The size of the scene before anything in it has one: that of paths and joints, and not far below its bodies."""
     paths = [run[name].position for name in run.system.body_names]
-    arms = [_corners(run, [Solid(part, "box", (0.0,) * 3, point, np.eye(3), "")]) for part, point in _ends(run)]
+    joints = [Solid(part, "box", (0.0,) * 3, point, np.eye(3), "") for part, point in _ends(run)]
+    arms = [_corners(run, joints)] if joints else []
     return max(_extent(np.concatenate([*paths, *arms])), 0.3 * _extent(_corners(run, body_solids(run, 0.0))))
 
 

@@ -79,16 +79,21 @@ def body_solids(run: Trajectory, size: float) -> list[Solid]:
     """All bodies of a run by their shapes, with sticks to joints outside of them; `size` is that of the scene."""
     bodies = run.system.description["bodies"]
     heaviest = max((body["mass"] for body in bodies if body["kind"] == "point"), default=1.0)
-    solids = []
+    points = [(joint_point(run, j, 0), joint_point(run, j, 1)) for j in range(len(run.system.joint_names))]
+    reach: dict[int, float] = {}  # of the joints of each body from its centre
+    for part, point in (end for ends in points for end in ends):
+        reach[part] = max(reach.get(part, 0.0), float(np.linalg.norm(point)))
+    solids: list[Solid] = []
     for k, body in enumerate(bodies):
         colour = f"c{k % 7}"
         if body["kind"] == "point":
             radius = BALL * size * max(0.5, (body["mass"] / heaviest) ** (1 / 3))
             solids.append(Solid(k, "ellipsoid", (radius,) * 3, np.zeros(3), np.eye(3), colour))
         else:
-            solids.append(_solid(run, k, body["shape"], colour, size))
-    for joint in range(len(run.system.joint_names)):
-        for part, point in _points(run, joint):
+            room = max(MODEST * reach[k], COMPACT * size) if k in reach else np.inf
+            solids.append(_solid(run, k, body["shape"], colour, room))
+    for ends in points:
+        for part, point in ends:
             if part != GROUND and bodies[part]["kind"] != "point" and _is_outside(point, solids[part]):
                 solids.append(stick(part, np.zeros(3), point, STICK * size, f"c{part % 7}"))
     return solids
@@ -99,21 +104,15 @@ def _is_outside(point: Array, solid: Solid) -> bool:
     return bool(np.any(reach > OUTSIDE) if solid.kind != "ellipsoid" else np.linalg.norm(reach) > OUTSIDE)
 
 
-def _ellipsoid(run: Trajectory, k: int, size: float) -> Array:
-    """Semi-axes of the stand-in for a body given by its inertia."""
-    record, joints = run.system.mech.body[k], range(len(run.system.joint_names))
+def _ellipsoid(run: Trajectory, k: int, room: float) -> Array:
+    """Semi-axes of the stand-in for a body given by its inertia, none longer than `room`."""
+    record = run.system.mech.body[k]
     axes = np.sqrt(5.0 * np.asarray(record.euler) / record.mass)
-    held = [np.linalg.norm(point) for j in joints for part, point in _points(run, j) if part == k]
-    room = max(MODEST * float(max(held)), COMPACT * size) if held else np.inf
     return np.maximum(axes, THIN * axes.max()) * min(1.0, room / axes.max())
 
 
-def _points(run: Trajectory, joint: int) -> tuple[tuple[int, Array], tuple[int, Array]]:
-    return joint_point(run, joint, 0), joint_point(run, joint, 1)
-
-
-def _solid(run: Trajectory, k: int, shape: dict[str, Any], colour: str, size: float) -> Solid:
-    """The solid of one rigid body."""
+def _solid(run: Trajectory, k: int, shape: dict[str, Any], colour: str, room: float) -> Solid:
+    """The solid of one rigid body; `room` is what its joints leave to a stand-in."""
     turn = turned(np.eye(3)[AXES[shape["axis"]]]) if "axis" in shape else np.eye(3)
     opacity = 1.0
     sizes: Any
@@ -132,5 +131,5 @@ def _solid(run: Trajectory, k: int, shape: dict[str, Any], colour: str, size: fl
         case "Rod":
             kind, sizes = "rod", (SLENDER * shape["length"], shape["length"])
         case _:
-            kind, sizes, turn, opacity = "ellipsoid", _ellipsoid(run, k, size), run.system.principal[k], CLEAR
+            kind, sizes, turn, opacity = "ellipsoid", _ellipsoid(run, k, room), run.system.principal[k], CLEAR
     return Solid(k, kind, tuple(map(float, sizes)), np.zeros(3), turn, colour, opacity=opacity)
