@@ -393,3 +393,28 @@ def test_doctor_finds_wrong_numbers(monkeypatch):
     assert answer.exit_code == 4
     assert "FAIL pendulum" in answer.stdout
     assert "WRONG numbers" in answer.stdout
+
+
+# --- results for others
+
+
+def test_export_and_compare(tmp_path):
+    """Both at work on files of the pendulum with two steps."""
+    for name, step in (("a", "0.01"), ("b", "0.005")):
+        assert (
+            ask("run", FILES["pendulum"], "-q", "--end=0.5", f"--step={step}", "-o", tmp_path / f"{name}.nc").exit_code
+            == 0
+        )
+    done = ask("export", tmp_path / "a.nc", "--to", tmp_path / "a.csv", "--to", tmp_path / "a.mat")
+    assert done.exit_code == 0
+    assert done.stdout.count("written to") == 2
+    assert (tmp_path / "a.csv").read_text().startswith("time,")
+    refused(ask("export", tmp_path / "a.nc", "--to", tmp_path / "a.xyz"), 1, "'.xyz'", "Known: '.csv'")
+    told = ask("compare", tmp_path / "a.nc", tmp_path / "b.nc")
+    assert "51 common times" in told.stdout
+    data = json.loads(ask("compare", tmp_path / "a.nc", tmp_path / "b.nc", "--json").stdout)
+    assert data["common_times"] == 51
+    a, b = (ph.load(tmp_path / f"{name}.nc") for name in "ab")
+    (bob, *_) = a.system.body_names
+    largest = np.linalg.norm(a[bob].position - b[bob].position[::2], axis=1).max()
+    assert data["differences"][f"{bob}.position"]["largest"] == pytest.approx(largest)

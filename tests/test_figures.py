@@ -1,4 +1,4 @@
-"""Figures and report: every name finds its curve, wrong ones get help, every shape is drawn where it is."""
+"""Figures: every name finds its curve, wrong ones get help, every shape is drawn where it is."""
 
 import subprocess
 import sys
@@ -10,25 +10,21 @@ from matplotlib.figure import Figure
 import porthos as ph
 from porthos.show import figures as show
 from porthos.show.motion import motion
-from porthos.show.report import report
+from porthos.show.quantities import QUANTITIES
+from porthos.show.structure import eliminated_blocks
+from tests.swing import swing
 
 
 @pytest.fixture(scope="module")
 def run():
-    """A bar on a hinge and a bob on a string below it; falls for half a second."""
-    model = ph.Model("swing", gravity=(0, 0, -9.81))
-    bar = model.body("bar", ph.Box(1, (1, 0.1, 0.1)), position=(0.5, 0, 0))
-    bob = model.point_mass("bob", 0.5, position=(1, 0, -1))
-    model.revolute("hinge", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
-    model.distance("string", bar, bob, point_a=(1, 0, 0), point_b=(1, 0, -1))
-    return ph.simulate(model, ph.Midpoint(), step=0.01, end=0.5)
+    return swing(scheme=ph.Midpoint())
 
 
 def curves(figure):
     return [line for ax in figure.axes for line in ax.get_lines()]
 
 
-@pytest.mark.parametrize("name", show.QUANTITIES)
+@pytest.mark.parametrize("name", QUANTITIES)
 def test_every_quantity_is_drawn(run, name):
     figure = run.plot(name)
     values = np.asarray(getattr(run, name))
@@ -50,6 +46,8 @@ def test_every_quantity_is_drawn(run, name):
         ("bar.angular_velocity.y", lambda run: run["bar"].angular_velocity[:, 1]),
         ("hinge.force.x", lambda run: run.joint("hinge").force[:, 0]),
         ("angular_momentum.y", lambda run: run.angular_momentum[:, 1]),
+        ("push.force.z", lambda run: run.port("push").input[:, 2]),
+        ("push.work", lambda run: run.port("push").work),
     ],
 )
 def test_components_of_bodies_and_joints(run, name, values):
@@ -87,6 +85,7 @@ def test_figures_draw_into_given_axes(run):
         (("energy.x",), "has no quantity 'energy.x'"),
         (("bob.rotation",), "has no quantity"),
         (("hinge.position",), "has no quantity"),
+        (("push.work.x",), "has no quantity"),
         (("",), "has no quantity"),
     ],
 )
@@ -165,21 +164,97 @@ def test_motion_has_equal_scales_and_draws_strings(run):
         assert np.linalg.norm(line[1] - line[0]) == pytest.approx(1.0)
 
 
-def test_report_is_one_page(run, tmp_path):
-    page = report(run, tmp_path / "new folder" / "swing.html").read_text(encoding="utf-8")
-    assert page.count("data:image/png;base64,") == 1
-    assert "swing" in page
-    assert "://" not in page  # nothing from elsewhere
-    page = report(
-        run, tmp_path / "two.html", {"a < b": run.plot("energy"), "c_d": run.plot("bob.position")}
-    ).read_text()
-    assert page.count("<figure") == 2
-    assert "a &lt; b" in page
-    assert "c d" in page
-    with pytest.raises(ph.PorthosError, match=r"\.html"):
-        report(run, tmp_path / "swing.pdf")
-
-
 def test_figures_leave_pyplot_alone():
     code = "import sys, porthos.show.figures, porthos.show.report; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# --- work, phases, spectra, structure
+
+
+def test_work_covers_the_change_of_energy(run):
+    push, change = curves(show.work(run))
+    np.testing.assert_array_equal(push.get_ydata(), run.port("push").work)
+    np.testing.assert_allclose(change.get_ydata(), push.get_ydata(), atol=1e-12)
+    without = swing(loads=False)
+    total, change = curves(show.work(without))
+    np.testing.assert_allclose(total.get_ydata(), 0.0, atol=1e-12)
+
+
+def test_phase(run):
+    path, start = curves(show.phase(run, "bob.position.x", "bob.velocity.x"))
+    np.testing.assert_array_equal(path.get_xdata(), run["bob"].position[:, 0])
+    np.testing.assert_array_equal(path.get_ydata(), run["bob"].velocity[:, 0])
+    assert start.get_xdata() == run["bob"].position[0, 0]
+    with pytest.raises(ph.PorthosError, match=r"Try 'bob\.position\.x'"):
+        show.phase(run, "bob.position", "energy")
+
+
+def test_spectrum_finds_the_frequency_of_a_pendulum():
+    """Small swings of a mathematical pendulum: f = sqrt(g/l)/(2 pi), amplitude that of the start."""
+    angle, length = 0.05, 0.3
+    model = ph.Model("clock", gravity=(0, 0, -9.81))
+    model.point_mass("bob", 1.0, position=(length * np.sin(angle), 0, -length * np.cos(angle)))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=model.bodies[0].position)
+    run = ph.simulate(model, ph.Midpoint(), step=0.002, end=60.0)
+    (line,) = curves(show.spectrum(run, "bob.position.x"))
+    peak = int(np.nanargmax(line.get_ydata()))
+    exact = np.sqrt(9.81 / length) / (2 * np.pi) / (1 + angle**2 / 16)
+    assert line.get_xdata()[peak] == pytest.approx(exact, abs=0.6 / 60)
+    assert line.get_ydata()[peak] == pytest.approx(length * np.sin(angle), rel=0.16)  # between two frequencies less
+
+
+def test_amplitude_of_a_sine():
+    t = np.arange(1000) * 0.01
+    frequency, height = show.amplitudes(t, 3 + 0.7 * np.sin(2 * np.pi * 4 * t))
+    assert frequency[np.argmax(height)] == pytest.approx(4.0)
+    assert height.max() == pytest.approx(0.7, rel=1e-12)
+    with pytest.raises(ph.PorthosError, match="equal intervals"):
+        show.amplitudes(np.cumsum(t), t)
+    with pytest.raises(ph.PorthosError, match="at least 8"):
+        show.amplitudes(t[:5], t[:5])
+
+
+def test_spectrum_of_one_unit(run):
+    assert len(curves(show.spectrum(run, "bob.velocity"))) == 3
+    with pytest.raises(ph.PorthosError, match="one unit"):
+        show.spectrum(run, "bob.velocity", "energy")
+
+
+def test_sparsity_shows_the_matrices(run):
+    """Dots of J are its entries; blocks of the step hold as many numbers as are eliminated."""
+    figure = show.sparsity(run)
+    J = run.system.J(run.system.initial_state()).toarray()
+    (dots,) = figure.axes[0].get_lines()
+    drawn = np.zeros_like(J)
+    drawn[dots.get_ydata(), dots.get_xdata()] = 1
+    np.testing.assert_array_equal(drawn != 0, J != 0)
+    corners, sizes, fill = eliminated_blocks(run)
+    assert sizes.prod(axis=1).sum() == run.system.layout.pattern.length
+    assert {tuple(c) for c in corners.tolist()} == {tuple(c) for c in corners[:, ::-1].tolist()}
+    assert (fill.size, fill.sum()) == (14, 2)  # the bar, eliminated first, couples its two joints
+    with pytest.raises(ph.PorthosError, match="two axes"):
+        show.sparsity(run, ax=(figure.axes[0],))
+
+
+def test_loops_fill():
+    """Eliminating a ring of bars couples what was not coupled before."""
+    model = ph.Model("ring")
+    places = [(np.cos(a), np.sin(a), 0.0) for a in np.linspace(0, 2 * np.pi, 6, endpoint=False)]
+    for k, place in enumerate(places):
+        model.body(f"bar {k}", ph.Box(1, (0.5, 0.1, 0.1)), position=place)
+    for k, place in enumerate(places):
+        model.spherical(
+            f"joint {k}", f"bar {k}", f"bar {(k + 1) % 6}", at=np.mean([place, places[(k + 1) % 6]], axis=0)
+        )
+    run = ph.simulate(model, ph.Midpoint(), step=0.01, end=0.02)
+    _, sizes, fill = eliminated_blocks(run)
+    assert fill.any()
+    assert (~fill).sum() == 12 + 2 * 12  # 12 nodes, each joint with two bodies, above and below
+    assert sizes.prod(axis=1).sum() == run.system.layout.pattern.length
+
+
+def test_names_are_no_mathematics(tmp_path):
+    run = swing("a $ b", bar="x_$^", loads=True)
+    for name, figure in {"work": show.work(run), "phase": show.phase(run, "x_$^.position.x", "energy")}.items():
+        figure.savefig(tmp_path / f"{name}.png")

@@ -415,7 +415,7 @@ def test_demo_writes_figures_and_a_page(tmp_path, monkeypatch, capsys):
     assert "report.html" in told
     page = (folder / "report.html").read_text(encoding="utf-8")
     images = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    assert len(images) == len(pictures)
+    assert len(images) == len(slider_crank.CAPTIONS)
     assert all(base64.b64decode(image).startswith(b"\x89PNG") for image in images)
-    assert "://" not in page  # nothing from elsewhere
+    assert len(page) < 1_500_000
     assert "0.76643568 J at the start" in page

@@ -34,6 +34,8 @@ DOORS = {
     ("model.model", "Model.assemble"): "system",
     ("results.trajectory", "Trajectory.plot"): "show",
     ("results.trajectory", "Trajectory.report"): "show",
+    ("results.trajectory", "Trajectory.export"): "show",
+    ("results.trajectory", "Trajectory._repr_html_"): "show",
 }
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 80
 

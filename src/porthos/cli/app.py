@@ -35,6 +35,8 @@ app.add_typer(examples_app, name="examples")
 
 Picture = Annotated[Path | None, typer.Option("--out", "-o", help="File of the figure; its ending chooses the format.")]
 Page = Annotated[Path | None, typer.Option("--out", "-o", help="File of the report.")]
+Targets = Annotated[list[Path], typer.Option("--to", help="File to write; may be given several times.")]
+OtherPath = Annotated[Path, typer.Argument(metavar="OTHER.nc", help="The result to compare it with.")]
 SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.")]
 Quantities = Annotated[
     list[str] | None, typer.Argument(metavar="[QUANTITY]...", help="Such as energy or slider.position.x.")
@@ -95,6 +97,26 @@ def report(file: ResultPath, out: Page = None) -> None:
     from porthos.cli.results import report_file
 
     tell(f"report written to {report_file(file, out)}", {}, as_json=False)
+
+
+@app.command()
+def export(file: ResultPath, to: Targets) -> None:
+    """Write a result for other programs.
+
+    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc (NetCDF4), .pvd (VTK), .gif, .mp4.
+    """
+    from porthos.cli.results import export_file
+
+    for path in export_file(file, to):
+        tell(f"written to {path}", {}, as_json=False)
+
+
+@app.command()
+def compare(file: ResultPath, other: OtherPath, as_json: AsJson = False) -> None:
+    """Differences of two results at the times that both recorded."""
+    from porthos.cli.results import compare_files
+
+    compare_files(file, other, as_json)
 
 
 @app.command()

@@ -1,10 +1,13 @@
-"""What every run knows of itself: its system, its scheme, and how it ended."""
+"""What every run knows of itself: its system, its scheme, and how it ended; and where its times are."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from porthos.errors import Status
 from porthos.integrate.march import March
 from porthos.integrate.state_march import States
+from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Descriptor
 
 
@@ -31,3 +34,10 @@ class Run:
     def message(self) -> str:
         """How the run ended, in a sentence."""
         return self.raw.message
+
+
+def nearest_states(t: Array, times: Array) -> IntArray:
+    """Which of the increasing times `t` are nearest to others."""
+    right = np.searchsorted(t, times)
+    low, high = np.maximum(right - 1, 0), np.minimum(right, t.size - 1)
+    return np.where(np.abs(t[low] - times) <= np.abs(t[high] - times), low, high)

@@ -7,7 +7,7 @@ and the order of elimination are computed from them again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -118,17 +118,24 @@ def quantities(run: Trajectory, names: Iterable[str] = tuple(QUANTITIES)) -> dic
     return {name: _quantity(run, name) for name in names}
 
 
+def owners_of(run: Trajectory, dimensions: tuple[str, ...]) -> list[str] | None:
+    """Names of the bodies, joints or ports to which a quantity of these dimensions belongs; None if to the run."""
+    names = {
+        "body": run.system.body_names,
+        "joint": run.system.joint_names,
+        "port": [terminal.name for terminal in run.system.terminals],
+    }
+    return list(names[dimensions[1]]) if len(dimensions) > 1 and dimensions[1] in names else None
+
+
 def _quantity(run: Trajectory, name: str) -> Array:
     """An attribute of the run itself, or those of all its bodies, joints or ports side by side."""
     dimensions = QUANTITIES[name][0]
-    if len(dimensions) < 2 or dimensions[1] == "axis":
+    owners = owners_of(run, dimensions)
+    if owners is None:
         return getattr(run, name)
-    views: dict[str, list[Any]] = {
-        "body": [run[body] for body in run.system.body_names],
-        "joint": [run.joint(joint) for joint in run.system.joint_names],
-        "port": [run.port(terminal.name) for terminal in run.system.terminals],
-    }
-    columns = [getattr(view, name.removeprefix("joint_")) for view in views[dimensions[1]]]
+    view: Callable[[str], Any] = {"body": run.__getitem__, "joint": run.joint, "port": run.port}[dimensions[1]]
+    columns = [getattr(view(owner), name.removeprefix("joint_")) for owner in owners]
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, nearest
-from porthos.integrate.march import March
+from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
@@ -20,8 +22,11 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
     from matplotlib.figure import Figure
+
+    from porthos.results.comparison import Comparison
 
 
 class BodyView:
@@ -111,6 +116,16 @@ class PortView:
         return y
 
     @property
+    def force(self) -> Array:
+        """Force on the body in world axes (T, 3)."""
+        return self._run.raw.wrench[:, self._index, :3]
+
+    @property
+    def torque(self) -> Array:
+        """Torque on the body in world axes (T, 3), about the point at which it acts."""
+        return self._run.raw.wrench[:, self._index, 3:]
+
+    @property
     def work(self) -> Array:
         """Energy that entered the system through this port since the start (T,)."""
         return np.cumsum(self._run.raw.work[:, self._index])
@@ -147,6 +162,20 @@ class Trajectory(Run):
         """What `compute` gives for ranges of rows, put together."""
         parts = [compute(rows) for rows in self.raw.blocks()]
         return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+    def thinned(self, kept: IntArray) -> Trajectory:
+        """The same run with the recorded states `kept` only, increasing from 0, as `simulate(every=...)` keeps them."""
+        within = [kept[(kept >= rows.start) & (kept < rows.stop)] - rows.start for rows in self.raw.blocks()]
+        first = np.concatenate([[0], kept[:-1] + 1])  # of each interval between kept states
+        arrays: dict[str, Any] = {}
+        for name in ARRAYS:
+            values = getattr(self.raw, name)
+            if name in ("work", "iterations"):
+                arrays[name] = np.add.reduceat(values[: kept[-1] + 1], first)
+            else:
+                parts = [values[rows][some] for rows, some in zip(self.raw.blocks(), within, strict=True)]
+                arrays[name] = np.concatenate(parts)
+        return Trajectory(self.system, replace(self.raw, **arrays), self.scheme)
 
     # --- states
 
@@ -287,6 +316,18 @@ class Trajectory(Run):
 
         return save(self, Path(path))
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """All named quantities as a table with a row for each time and columns such as "slider.position.x"."""
+        from porthos.results.exchange import to_pandas
+
+        return to_pandas(self)
+
+    def compare(self, other: Trajectory) -> Comparison:
+        """Differences from another run at the times that both recorded: print it, or ask it for a quantity."""
+        from porthos.results.comparison import compare
+
+        return compare(self, other)
+
     # --- doors to the right, see tests/test_rooms.py
 
     def plot(self, *quantities: str, **options: Any) -> Figure:
@@ -295,8 +336,29 @@ class Trajectory(Run):
 
         return plot(self, *quantities, **options)
 
-    def report(self, path: str | Path, figures: Mapping[str, Figure] | None = None) -> Path:
-        """Write an HTML page with the summary and figures (default: an overview) that needs no other file."""
+    def report(
+        self,
+        path: str | Path,
+        figures: Mapping[str, Figure] | None = None,
+        points: Mapping[str, tuple[str, ArrayLike]] | None = None,
+    ) -> Path:
+        """Write an HTML page that needs no other file: the moving mechanism, plots, verdict, tables of the model.
+
+        `figures` maps captions to figures shown below; `points` maps names to (body, point in its frame), whose paths
+        are drawn.
+        """
         from porthos.show.report import report
 
-        return report(self, Path(path), figures)
+        return report(self, path, figures, points)
+
+    def export(self, path: str | Path, **options: Any) -> Path:
+        """Write the run for other programs; the ending of the name chooses: see `porthos.show.export`."""
+        from porthos.show.export import export
+
+        return export(self, Path(path), **options)
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        from porthos.show.report import notebook
+
+        return notebook(self)

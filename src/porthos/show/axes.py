@@ -16,6 +16,13 @@ from porthos.errors import PorthosError
 
 # M. Okabe and K. Ito, Color Universal Design (2008), without the yellow that is too light on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DARK_INK = "#e6ebf0"  # in place of black on a dark ground
+MATERIALS = {  # of what is no body in pictures of mechanisms, on a light and on a dark ground
+    "joint": ("#6b7682", "#aeb9c4"),
+    "rail": ("#98a3ae", "#77838f"),
+    "ground": ("#4b5560", "#8b97a3"),
+    "grid": ("#d4dbe2", "#323d49"),
+}
 STYLES = ("-", "--", "-.", ":")
 INK, GRID = "#333333", "#D9D9D9"
 WIDTH = 1.5  # of a curve, in points

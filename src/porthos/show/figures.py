@@ -6,14 +6,13 @@ Every function returns its Figure and draws into `ax` if it is given one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import (
@@ -30,66 +29,26 @@ from porthos.show.axes import (
     same_scale,
 )
 from porthos.show.motion import motion as motion
+from porthos.show.quantities import Curve, curves
+from porthos.show.structure import sparsity as sparsity
 
-COMPONENTS = ("x", "y", "z")
-CONSTRAINT = "largest constraint error"
 MARKERS = "osD^v<>"
 MOST_TICKS = 6  # up to as many steps are written below the axis themselves
 COVERED = 0.01  # curves nearer to each other than this fraction of the panel cover each other
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """What a name stands for: its symbol in the legend and the axis (with unit) that it belongs on."""
-
-    symbol: str
-    axis: str
-    log: bool = False
-
-
-QUANTITIES = {
-    "energy": Quantity("$H = T + V$", "energy [J]"),
-    "kinetic_energy": Quantity("$T$", "energy [J]"),
-    "potential_energy": Quantity("$V$", "energy [J]"),
-    "angular_momentum": Quantity("$L_{}$", "angular momentum [kg m²/s]"),
-    "linear_momentum": Quantity("$p_{}$", "linear momentum [kg m/s]"),
-    "position_error": Quantity(r"$\max|g(q)|$", CONSTRAINT, log=True),
-    "velocity_error": Quantity(r"$\max|G(q)\,v|$", CONSTRAINT, log=True),
-    "power_balance": Quantity(r"$\Delta H - \Delta W$", "defect of a step [J]"),
-}
-OF_BODIES = {
-    "position": Quantity("${}$", "position [m]"),
-    "velocity": Quantity("$v_{}$", "velocity [m/s]"),
-    "angular_velocity": Quantity(r"$\omega_{}$", "angular velocity [rad/s]"),
-}
-OF_JOINTS = {
-    "force": Quantity("$F_{}$", "reaction force [N]"),
-    "torque": Quantity(r"$\tau_{}$", "reaction torque [N m]"),
-}
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One line of a figure."""
-
-    label: str
-    axis: str
-    log: bool
-    values: Array  # (T,)
 
 
 def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
     """Named quantities over time, one panel for each unit; an overview of four panels if none is named.
 
     A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
-    "slider.velocity.x", ...) or of a joint ("B.force", ...).
+    "slider.velocity.x", ...), of a joint ("B.force", ...) or of a load or port ("motor.torque", "motor.work").
     """
     if not quantities:
         if ax is not None:
             raise PorthosError("plot: the overview has four panels; name a quantity to draw into one `ax`.")
         return overview(run)
-    curves = [curve for name in quantities for curve in _curves(run, name)]
-    panels = list(dict.fromkeys(curve.axis for curve in curves))
+    drawn = [curve for name in quantities for curve in curves(run, name)]
+    panels = list(dict.fromkeys(curve.axis for curve in drawn))
     if ax is None:
         figure, axes = new_figure(rows=len(panels), panel=(6.4, 3.2 if len(panels) == 1 else 2.6))
     elif len(panels) > 1:
@@ -97,7 +56,7 @@ def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
     else:
         figure, axes = figure_of(ax), [canvas(ax)[1]]
     for panel, axis in zip(axes, panels, strict=True):
-        chosen = [curve for curve in curves if curve.axis == axis]
+        chosen = [curve for curve in drawn if curve.axis == axis]
         _draw(panel, run.t, chosen)
         legend(panel, columns=min(3, len(chosen)))
     return figure
@@ -196,7 +155,7 @@ def compare(
     figure, ax = canvas(ax)
     for k, (name, run) in enumerate(runs.items()):
         chosen = slice(None) if span is None else (run.t >= span[0]) & (run.t <= span[1])
-        for curve in _curves(run, quantity):
+        for curve in curves(run, quantity):
             color, style = PALETTE[k % len(PALETTE)], STYLES[k % len(STYLES)]
             ax.plot(run.t[chosen], curve.values[chosen], style, color=color, linewidth=WIDTH, label=name)
             label(ax, curve.axis, log=curve.log)
@@ -205,61 +164,95 @@ def compare(
     return figure
 
 
-def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
+def work(run: Trajectory, ax: Axes | None = None) -> Figure:
+    """Where energy came from: the work of each load and port, their sum, and the change of energy, which it covers."""
     figure, ax = canvas(ax)
-    curves = [curve for name in names for curve in _curves(run, name)]
-    _draw(ax, run.t, curves)
-    if axis is not None:
-        label(ax, axis)
-    legend(ax, columns=len(curves), outside=True)
+    ports = [terminal.name for terminal in run.system.terminals]
+    drawn = [Curve("", f"$W$ of {_literal(name)}", "energy [J]", False, run.port(name).work) for name in ports]
+    total = run.energy - run.energy[0] - np.cumsum(run.power_balance)
+    if len(ports) != 1:
+        drawn.append(Curve("", "$W$ of all", "energy [J]", False, total))
+    drawn.append(Curve("", "$H - H(0)$", "energy [J]", False, run.energy - run.energy[0]))
+    _draw(ax, run.t, drawn)
+    legend(ax, columns=2, outside=True)
     return figure
 
 
-def _draw(ax: Axes, t: Array, curves: list[Curve]) -> None:
+def phase(run: Trajectory, x: str, y: str, ax: Axes | None = None) -> Figure:
+    """One quantity over another, such as "bob.velocity.x" over "bob.position.x"; a dot marks the start."""
+    figure, ax = canvas(ax)
+    across, along = _single(run, x), _single(run, y)
+    ax.plot(across.values, along.values, linewidth=WIDTH)
+    ax.plot(across.values[:1], along.values[:1], "o", color=INK, markersize=4, label="start")
+    label(ax, f"{_literal(along.owner)} {along.symbol}, {along.axis}".strip(), log=along.log,
+          x=f"{_literal(across.owner)} {across.symbol}, {across.axis}".strip())  # fmt: skip
+    return figure
+
+
+def spectrum(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
+    """Amplitudes over frequency of named quantities of one unit: A sin(2 pi f t) gives a peak of height A at f.
+
+    The mean is taken off, and a Hann window keeps strong frequencies from covering weak ones.
+    """
+    drawn = [curve for name in quantities for curve in curves(run, name)]
+    units = list(dict.fromkeys(curve.axis for curve in drawn))
+    if len(units) != 1:
+        raise PorthosError(f"spectrum: expected quantities of one unit, found {', '.join(units) or 'none'}.")
+    figure, ax = canvas(ax)
+    for curve in drawn:
+        frequency, amplitude = amplitudes(run.t, curve.values)
+        ax.plot(frequency[1:], _positive(amplitude[1:]), linewidth=1.0, label=curve.label)
+    label(ax, f"amplitude of {units[0]}", x="frequency $f$ [Hz]", log=True)
+    ax.set_xlim(0.0, frequency[-1])
+    legend(ax, columns=3, outside=True)
+    return figure
+
+
+def amplitudes(t: Array, values: Array) -> tuple[Array, Array]:
+    """Frequencies and amplitudes of a quantity that was recorded at equal intervals."""
+    steps = np.diff(t)
+    if t.size < 8 or np.ptp(steps) > 1e-6 * steps.mean():
+        raise PorthosError(
+            f"spectrum: expected at least 8 states at equal intervals, found {t.size} with intervals from "
+            f"{steps.min(initial=np.inf):.3g} to {steps.max(initial=0.0):.3g} s. Record every step, or each k-th."
+        )
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(t.size) / t.size)
+    heights = np.abs(np.fft.rfft((values - values.mean()) * window)) * 2 / window.sum()
+    return np.fft.rfftfreq(t.size, steps.mean()), heights
+
+
+def _single(run: Trajectory, name: str) -> Curve:
+    found = curves(run, name)
+    if len(found) != 1:
+        raise PorthosError(f"phase: expected a single number, found '{name}' with three. Try '{name}.x'.")
+    return found[0]
+
+
+def _literal(name: str) -> str:
+    """A name of the user's, of which matplotlib is not to make mathematics."""
+    return name.replace("$", r"\$")
+
+
+def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
+    figure, ax = canvas(ax)
+    drawn = [curve for name in names for curve in curves(run, name)]
+    _draw(ax, run.t, drawn)
+    if axis is not None:
+        label(ax, axis)
+    legend(ax, columns=len(drawn), outside=True)
+    return figure
+
+
+def _draw(ax: Axes, t: Array, drawn: list[Curve]) -> None:
     """Draw curves of one unit; one that covers an earlier one is dashed, so that both are seen."""
-    span = float(np.ptp([curve.values for curve in curves]))
-    for k, curve in enumerate(curves):
-        covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in curves[:k]]
+    span = float(np.ptp([curve.values for curve in drawn]))
+    for k, curve in enumerate(drawn):
+        covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in drawn[:k]]
         style = STYLES[sum(covers) % len(STYLES)]
         values = _positive(curve.values) if curve.log else curve.values
         ax.plot(t, values, style, linewidth=1.0 if curve.log else WIDTH, label=curve.label)
     ax.set_xlim(t[0], t[-1])
-    label(ax, curves[0].axis, log=curves[0].log)
-
-
-def _curves(run: Trajectory, name: str) -> list[Curve]:
-    """The curves that a name stands for: one, or three components."""
-    stem, _, last = name.rpartition(".")
-    component = last if last in COMPONENTS else None
-    whole = name if component is None else stem
-    owner, _, attribute = whole.rpartition(".")
-    if whole in QUANTITIES and (component is None or np.ndim(getattr(run, whole)) > 1):
-        return _components(QUANTITIES[whole], getattr(run, whole), "", component)
-    if owner in run.system.body_names and attribute in OF_BODIES:
-        return _components(OF_BODIES[attribute], getattr(run[owner], attribute), owner, component)
-    if owner in run.system.joint_names and attribute in OF_JOINTS:
-        return _components(OF_JOINTS[attribute], getattr(run.joint(owner), attribute), owner, component)
-    raise PorthosError(f"plot: '{run.system.name}' has no quantity '{name}'. {nearest(name, _known(run))}")
-
-
-def _components(quantity: Quantity, values: Array, owner: str, component: str | None) -> list[Curve]:
-    prefix = f"{owner} " if owner else ""
-    if values.ndim == 1:
-        return [Curve(prefix + quantity.symbol, quantity.axis, quantity.log, values)]
-    return [
-        Curve(prefix + quantity.symbol.format(c), quantity.axis, quantity.log, values[:, k])
-        for k, c in enumerate(COMPONENTS)
-        if component in (None, c)
-    ]
-
-
-def _known(run: Trajectory) -> list[str]:
-    bodies = [f"{body}.{attribute}" for body in run.system.body_names for attribute in OF_BODIES]
-    return [
-        *QUANTITIES,
-        *bodies,
-        *(f"{joint}.{attribute}" for joint in run.system.joint_names for attribute in OF_JOINTS),
-    ]
+    label(ax, drawn[0].axis, log=drawn[0].log)
 
 
 def _positive(values: Array) -> Array:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
 from porthos.notation import Array, IntArray
+from porthos.results.run import nearest_states
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import GRID, INK, PALETTE, figure_of
 
@@ -91,7 +92,7 @@ def _frames(run: Trajectory, times: ArrayLike) -> IntArray:
         raise PorthosError(
             f"motion: expected times from 0 to {run.t[-1]:.6g}, where the run ended, found {wanted.tolist()}."
         )
-    return np.abs(run.t[:, None] - wanted).argmin(axis=0)
+    return nearest_states(run.t, wanted)
 
 
 def _joint_points(run: Trajectory, body: str) -> list[Array]:

@@ -1,108 +1,141 @@
-"""A report of a run as one HTML page that needs no other file: summary, key numbers, figures as embedded images."""
+"""A report of a run as one HTML page that needs no other file: a moving mechanism, plots, verdict, tables of the model.
+
+The page may only run our own script, which its policy names by hash, and may load nothing; whatever a model is called,
+it stays text.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import json
+import re
 from collections.abc import Mapping
+from functools import cache
 from html import escape
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from porthos.errors import PorthosError
 from porthos.results.trajectory import Trajectory
+from porthos.results.verdict import Level, Verdict, verdict
+from porthos.show.axes import DARK_INK, MATERIALS, PALETTE
+from porthos.show.stage import Points, Stage
+from porthos.show.tables import model_tables
 
-STYLE = """
-:root { --ink: #1d2733; --quiet: #5c6975; --line: #dde3e9; --accent: #0072b2; --paper: #ffffff; --ground: #f4f6f8; }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); line-height: 1.5;
-       font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-main { max-width: 72rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
-header { border-left: 4px solid var(--accent); padding-left: 1rem; margin-bottom: 2rem; }
-h1 { margin: 0; font-size: 1.9rem; line-height: 1.2; }
-h2 { font-size: 1.1rem; margin: 2.2rem 0 0.8rem; }
-p { margin: 0.3rem 0 0; color: var(--quiet); }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 0.8rem; margin: 0; }
-dl div { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 0.8rem 1rem; }
-dt { color: var(--quiet); font-size: 0.82rem; }
-dd { margin: 0.15rem 0 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr)); gap: 1rem;
-           grid-auto-flow: dense; align-items: center; }
-figure { margin: 0; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; }
-figure.wide { grid-column: 1 / -1; }
-figure img { display: block; width: 100%; height: auto; max-height: 40rem; object-fit: contain; }
-figcaption { color: var(--quiet); font-size: 0.88rem; margin-top: 0.5rem; text-align: center; }
-pre { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; overflow-x: auto;
-      font-size: 0.82rem; line-height: 1.5; }
-@media print { body { background: none; } main { padding: 0; } figure, pre { break-inside: avoid; } }
-"""
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<header>
-<h1>{title}</h1>
-<p>{subtitle}</p>
-</header>
-<dl>
-{numbers}
-</dl>
-<h2>Figures</h2>
-<div class="figures">
-{figures}
-</div>
-<h2>Summary</h2>
-<pre>{summary}</pre>
-</main>
-</body>
-</html>
-"""
 WIDE = 7.0  # inches; wider figures take a whole row
+SHARP = 130  # dots an inch of figures
+NOTEBOOK_HEIGHT = 900  # pixels
 
 
-def report(run: Trajectory, path: str | Path, figures: Mapping[str, Figure] | None = None) -> Path:
-    """Write the page to `path`; `figures` maps captions to figures, by default the overview of `run.plot()`."""
+def report(
+    run: Trajectory, path: str | Path, figures: Mapping[str, Figure] | None = None, points: Points | None = None
+) -> Path:
+    """Write the page to `path`.
+
+    `figures` maps captions to figures that are shown below the plots. `points` maps names to (body, point in its
+    frame): their paths are drawn instead of those of the bodies.
+    """
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise PorthosError(f"report: expected a file name that ends in .html, found '{target}'.")
-    shown = {"overview": run.plot()} if figures is None else figures
+    text = page(run, figures, points)
     target.parent.mkdir(parents=True, exist_ok=True)
-    page = PAGE.format(
-        title=escape(run.system.name),
-        subtitle=escape(f"{run.scheme}, {run.t.size - 1} recorded steps to t = {run.t[-1]:.6g} s. {run.message}"),
-        style=STYLE,
-        numbers="\n".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _numbers(run).items()),
-        figures="\n".join(_figure(caption, figure) for caption, figure in shown.items()),
-        summary=escape(run.summary()),
-    )
-    target.write_text(page, encoding="utf-8")
+    target.write_text(text, encoding="utf-8")
     return target
 
 
-def _numbers(run: Trajectory) -> dict[str, str]:
-    """What one looks at first."""
-    return {
-        "Energy at the start": f"{run.energy[0]:.8g} J",
-        "Energy at the end": f"{run.energy[-1]:.8g} J",
-        "Largest defect of the power balance": f"{np.abs(run.power_balance).max():.1e} J",
-        "Position constraints, max |g|": f"{run.position_error.max():.1e}",
-        "Velocity constraints, max |G v|": f"{run.velocity_error.max():.1e}",
-    }
+def notebook(run: Trajectory) -> str:
+    """The page in a frame, for notebooks."""
+    source = escape(page(run), quote=True)
+    style = f"width: 100%; height: {NOTEBOOK_HEIGHT}px; border: none"
+    return f'<iframe srcdoc="{source}" style="{style}" title="{escape(run.system.name, quote=True)}"></iframe>'
+
+
+def page(run: Trajectory, figures: Mapping[str, Figure] | None = None, points: Points | None = None) -> str:
+    """The text of the page."""
+    stage, player = Stage(run, points), _player("player.js")
+    left_out = run.t.size - stage.kept.size
+    shown = f", of which {stage.kept.size} are shown" if left_out else ""
+    return Template(_player("page.html")).substitute(
+        title=escape(run.system.name),
+        subtitle=escape(f"{run.scheme}, {run.t.size} recorded states{shown}, to t = {run.t[-1]:.6g} s"),
+        policy=f"default-src 'none'; script-src 'sha256-{_digest(player)}'; style-src 'unsafe-inline'; img-src data:",
+        version=version("porthos"),
+        style=_style(),
+        verdict=_verdict(verdict(run)),
+        figures=_figures(figures or {}),
+        model=model_tables(run),
+        summary=escape(run.summary()),
+        data=embedded(stage.description),
+        numbers=stage.numbers,
+        player=player,
+    )
+
+
+def embedded(data: object) -> str:
+    """JSON that cannot end the element that holds it."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def _player(name: str) -> str:
+    return files("porthos").joinpath("show", "player", name).read_text(encoding="utf-8")
+
+
+@cache
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+
+
+@cache
+def _style() -> str:
+    """The style sheet with the palette of the figures."""
+    colours = {f"c{k}": f"light-dark({c}, {DARK_INK})" if c == "#000000" else c for k, c in enumerate(PALETTE)}
+    materials = {name: f"light-dark({light}, {dark})" for name, (light, dark) in MATERIALS.items()}
+    return Template(_player("style.css")).substitute(
+        palette=" ".join(f"--{name}: {colour};" for name, colour in (colours | materials).items()),
+        classes="\n".join(f".{name} {{ color: var(--{name}); }}" for name in colours),
+    )
+
+
+def _verdict(found: Verdict) -> str:
+    """The box that says what was kept."""
+    levels = {finding.level for finding in found.findings}
+    bad = bool(found.stopped) or Level.LOST in levels
+    mood = "bad" if bad else "fair" if found.warnings else "good"
+    findings = "".join(
+        f'<div class="finding {finding.level.value}"><b>{escape(finding.what)}</b><span>{escape(finding.number)}</span>'
+        f"<em>{_indexed(finding.words)}</em></div>"
+        for finding in found.findings
+    )
+    warnings = "".join(f"<li>{escape(warning)}</li>" for warning in found.warnings)
+    said = f"<p>{escape(found.sentence)}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
+    return f'<section id="verdict" class="{mood}">{said}<div class="findings">{findings}</div></section>'
+
+
+def _indexed(words: str) -> str:
+    """Components of momenta with their index written low."""
+    return re.sub(r"\b([pL])_([xyz])", r"<i>\1</i><sub>\2</sub>", escape(words))
+
+
+def _figures(figures: Mapping[str, Figure]) -> str:
+    if not figures:
+        return ""
+    shown = "\n".join(_figure(caption, figure) for caption, figure in figures.items())
+    return f'<section><h2>Figures</h2><div class="figures">{shown}</div></section>'
 
 
 def _figure(caption: str, figure: Figure) -> str:
     """One figure with its caption; the image is inside the page."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=160)
+    figure.savefig(buffer, format="png", dpi=SHARP)
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
     kind = ' class="wide"' if figure.get_figwidth() > WIDE else ""
     text = escape(caption.replace("_", " "))

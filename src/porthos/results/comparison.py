@@ -1,0 +1,121 @@
+"""Two runs side by side: the differences of all named quantities at the times that both recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from porthos.errors import PorthosError, nearest
+from porthos.notation import Array, IntArray
+from porthos.results.run import nearest_states
+from porthos.results.storage import QUANTITIES, owners_of, quantities
+from porthos.results.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import pandas
+
+SAME_TIME = 1e-6  # times nearer than this, relative to the shortest interval, are the same
+ERRORS = ("position_error", "velocity_error", "power_balance")  # of the method, not of the motion
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How one quantity of one body, joint or port differs; vectors by their length."""
+
+    name: str
+    largest: float
+    time: float  # at which it is largest
+    last: float
+    size: float  # largest value of the quantity in either run
+    values: Array  # (T,) or (T, ...)
+
+    @property
+    def relative(self) -> float:
+        """Largest difference, relative to the largest value; 0 where both are zero."""
+        return self.largest / self.size if self.size > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Differences of a run from another at their common times: comparison["slider.position"].largest."""
+
+    titles: tuple[str, str]
+    t: Array  # (T,)
+    differences: tuple[Difference, ...]
+    missing: tuple[str, ...]  # what only one of the runs has
+
+    def __getitem__(self, name: str) -> Difference:
+        for difference in self.differences:
+            if difference.name == name:
+                return difference
+        names = [difference.name for difference in self.differences]
+        raise PorthosError(f"the runs have no common quantity '{name}'. {nearest(name, names)}")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with a row for each quantity."""
+        import pandas
+
+        rows = [(d.name, d.largest, d.relative, d.time, d.last) for d in self.differences]
+        heads = ["quantity", "largest", "relative", "time", "last"]
+        return pandas.DataFrame(rows, columns=heads).set_index("quantity")
+
+    def __str__(self) -> str:
+        first, second = self.titles
+        width = max(len(difference.name) for difference in self.differences)
+        lines = [
+            f"{first} and {second}: {self.t.size} common times, t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s",
+            f"  {'largest difference':<{width}}    absolute  relative  at t [s]",
+        ]
+        lines += [f"  {d.name:<{width}}    {d.largest:8.2e}  {d.relative:8.1e}  {d.time:.6g}" for d in self.differences]
+        if self.missing:
+            lines.append(f"  only in one of them: {', '.join(self.missing)}")
+        return "\n".join(lines)
+
+
+def compare(run: Trajectory, other: Trajectory) -> Comparison:
+    """Differences run - other at the times that both recorded."""
+    here, there = common_times(run.t, other.t)
+    if here.size == 0:
+        raise PorthosError(
+            f"compare: expected runs with common times, found none among {run.t.size} states to t = {run.t[-1]:.6g} s "
+            f"and {other.t.size} states to t = {other.t[-1]:.6g} s. Choose a step that is a multiple of the other."
+        )
+    a, b = run.thinned(here), other.thinned(there)
+    names = [name for name in QUANTITIES if name not in ERRORS]
+    values_a, values_b = quantities(a, names), quantities(b, names)
+    differences, missing = [], []
+    for name in names:
+        owners_a, owners_b = owners_of(a, QUANTITIES[name][0]), owners_of(b, QUANTITIES[name][0])
+        if owners_a is None or owners_b is None:
+            differences.append(_difference(name, a.t, values_a[name], values_b[name]))
+            continue
+        attribute = name.removeprefix("joint_")
+        both = [owner for owner in owners_a if owner in owners_b]
+        missing += [f"'{owner}'" for owner in {*owners_a, *owners_b} if owner not in both]
+        for owner in both:
+            one, two = values_a[name][:, owners_a.index(owner)], values_b[name][:, owners_b.index(owner)]
+            differences.append(_difference(f"{owner}.{attribute}", a.t, one, two))
+    titles = (f"{run.system.name} ({run.scheme})", f"{other.system.name} ({other.scheme})")
+    return Comparison(titles, a.t, tuple(differences), tuple(sorted(set(missing))))
+
+
+def common_times(t: Array, s: Array) -> tuple[IntArray, IntArray]:
+    """Places in both lists of times that are the same up to round-off."""
+    spans = [float(np.diff(times).min()) for times in (t, s) if times.size > 1]
+    near = nearest_states(s, t)
+    same = np.abs(s[near] - t) <= SAME_TIME * min(spans, default=1.0)
+    return np.flatnonzero(same), near[same]
+
+
+def _difference(name: str, t: Array, one: Array, two: Array) -> Difference:
+    values = one - two
+    sizes = _lengths(values)
+    k = int(np.argmax(sizes))
+    size = max(float(_lengths(one).max()), float(_lengths(two).max()))
+    return Difference(name, float(sizes[k]), float(t[k]), float(sizes[-1]), size, values)
+
+
+def _lengths(values: Array) -> Array:
+    return np.abs(values) if values.ndim == 1 else np.linalg.norm(values.reshape(len(values), -1), axis=1)

@@ -1,0 +1,43 @@
+"""Results as files of other programs; the ending of the name chooses the format.
+
+.csv, .parquet (pyarrow), .mat (MATLAB), .nc (NetCDF4), .pvd (VTK: `frames`), .gif and .mp4 (`fps`, `speed`, `size`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from porthos.errors import PorthosError, nearest
+from porthos.results.exchange import write_csv, write_matlab, write_parquet
+from porthos.results.trajectory import Trajectory
+from porthos.show.movie import write_gif, write_mp4
+from porthos.show.vtk import write_vtk
+
+WRITERS: dict[str, Callable[..., object]] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".mat": write_matlab,
+    ".nc": Trajectory.save,
+    ".pvd": write_vtk,
+    ".gif": write_gif,
+    ".mp4": write_mp4,
+}
+
+
+def export(run: Trajectory, path: Path, **options: Any) -> Path:
+    """Write a run to `path`; `options` go to the writer of that format."""
+    ending = path.suffix.lower()
+    if ending not in WRITERS:
+        raise PorthosError(
+            f"export: found no format for '{path}', whose name ends in '{ending}'. {nearest(ending, WRITERS)}"
+        )
+    known = list(signature(WRITERS[ending]).parameters)[2:]
+    for option in options:
+        if option not in known:
+            raise PorthosError(f"export: '{ending}' has no option '{option}'. {nearest(option, known)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    WRITERS[ending](run, path, **options)
+    return path
