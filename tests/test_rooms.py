@@ -25,8 +25,9 @@ SEES = {
     "integrate": FOUNDATION | {"kernels", "system"},
     "results": FOUNDATION | {"kernels", "system", "integrate"},
     "frontdoor": FOUNDATION | {"model", "kernels", "system", "integrate", "results"},
+    "study": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},
     "show": FOUNDATION | {"results"},
-    "cli": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor", "show"},
+    "cli": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor", "study", "show"},
     "__main__": frozenset({"cli"}),
 }
 # Doors to the right, for the comfort of users: (module, function) -> what it imports, lazily.
@@ -36,6 +37,7 @@ DOORS = {
     ("results.trajectory", "Trajectory.report"): "show",
     ("results.trajectory", "Trajectory.export"): "show",
     ("results.trajectory", "Trajectory._repr_html_"): "show",
+    ("study.schemes", "SchemeStudy.plot"): "show",
 }
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 80
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.results.loading import load as load
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
+    from porthos.study.schemes import compare as compare
     from porthos.system.general import GeneralPHDAE as GeneralPHDAE
     from porthos.system.general import LinearPHDAE as LinearPHDAE
     from porthos.system.interconnect import interconnect as interconnect
@@ -85,6 +86,7 @@ _HOMES = {
     "results.loading": "load",
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
+    "study.schemes": "compare",
     "system.general": "GeneralPHDAE LinearPHDAE",
     "system.interconnect": "interconnect",
     "system.lagrangian": "Lagrangian NumericLagrangian",

@@ -36,7 +36,13 @@ app.add_typer(examples_app, name="examples")
 Picture = Annotated[Path | None, typer.Option("--out", "-o", help="File of the figure; its ending chooses the format.")]
 Page = Annotated[Path | None, typer.Option("--out", "-o", help="File of the report.")]
 Targets = Annotated[list[Path], typer.Option("--to", help="File to write; may be given several times.")]
-OtherPath = Annotated[Path, typer.Argument(metavar="OTHER.nc", help="The result to compare it with.")]
+OtherPath = Annotated[
+    Path | None, typer.Argument(metavar="[OTHER.nc]", help="The result to compare it with; none for a model file.")
+]
+Compared = Annotated[Path, typer.Argument(metavar="FILE", help="A result, or a model file to compare schemes on.")]
+Schemes = Annotated[list[str] | None, typer.Option("--scheme", help="Such as Midpoint or 'Composition(order=6)'.")]
+Steps = Annotated[list[float] | None, typer.Option("--step", help="Step in seconds; give several.")]
+Until = Annotated[float | None, typer.Option("--end", help="Time at which errors are taken, in seconds.")]
 SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.")]
 Quantities = Annotated[
     list[str] | None, typer.Argument(metavar="[QUANTITY]...", help="Such as energy or slider.position.x.")
@@ -112,11 +118,28 @@ def export(file: ResultPath, to: Targets) -> None:
 
 
 @app.command()
-def compare(file: ResultPath, other: OtherPath, as_json: AsJson = False) -> None:
-    """Differences of two results at the times that both recorded."""
-    from porthos.cli.results import compare_files
+def compare(
+    file: Compared,
+    other: OtherPath = None,
+    scheme: Schemes = None,
+    step: Steps = None,
+    end: Until = None,
+    out: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Differences of two results, or schemes side by side on a model file.
 
-    compare_files(file, other, as_json)
+    Two results are compared at the times that both recorded. On a model file every scheme runs with every step; errors
+    against a reference of order 8, orders, invariants and wall times are told.
+    """
+    if other is not None:
+        from porthos.cli.results import compare_files
+
+        compare_files(file, other, as_json)
+    else:
+        from porthos.cli.comparing import compare_schemes
+
+        compare_schemes(file, scheme or [], step or [], end, out, as_json)
 
 
 @app.command()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from porthos.errors import PorthosError, nearest
 
@@ -49,6 +50,39 @@ def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Contrac
         elif not isinstance(value, NUMBERS.get(hints[key], object)) or isinstance(value, bool):
             raise PorthosError(f"scheme: {name}: {key}: expected a number, found {value!r}.")
     return cls(**given)
+
+
+def spelled(text: str) -> Contract:
+    """A scheme as one writes it: "Midpoint", "Gauss(3)", "Composition(MidpointGGL, order=6)"."""
+    try:
+        kind, options = _parts(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, TypeError, ValueError) as error:
+        raise PorthosError(
+            f"scheme: expected a name with options, such as 'Midpoint' or 'Composition(order=6)', found '{text}'."
+        ) from error
+    return scheme_named(kind, options)
+
+
+def _parts(node: ast.expr) -> tuple[str, dict[str, Any]]:
+    """Name and options of a scheme that is written as a name or a call; nothing is executed."""
+    if isinstance(node, ast.Name):
+        return node.id, {}
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        raise TypeError(ast.dump(node))
+    check_name(node.func.id)
+    known = [f.name for f in fields(cast(Any, scheme_class(node.func.id)))]
+    given = [*zip(known, node.args, strict=False), *((str(word.arg), word.value) for word in node.keywords)]
+    if len(node.args) > len(known):
+        raise ValueError(ast.dump(node))
+    return node.func.id, {key: _value(value) for key, value in given}
+
+
+def _value(node: ast.expr) -> Any:
+    """A number or text, or a scheme in the form of a file."""
+    if isinstance(node, ast.Name | ast.Call):
+        kind, options = _parts(node)
+        return {"kind": kind, **options}
+    return ast.literal_eval(node)
 
 
 def _nested(place: str, value: Any) -> Contract:
