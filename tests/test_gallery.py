@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 import porthos as ph
 from gallery import (
     closed_loop,
     cylindrical_pair,
+    dc_motor,
     double_pendulum,
     free_rigid_body,
     heavy_top,
@@ -305,11 +307,33 @@ def test_pendulum_in_four_formulations():
     assert max(gauss["g"].max(), np.abs(gauss["H"]).max()) < 1e-14
 
 
+# --- interconnection
+
+
+def test_dc_motor_against_the_exponential_of_a_matrix():
+    """L i' = V - R i - k w, (J_r + J_f/n^2) w' = k i, with numbers written down again."""
+    V, R, L, k, J = 12.0, 0.8, 0.05, 0.6, 0.8 * 0.1**2 / 2 + 5.0 * 0.3**2 / 2 / 3.0**2
+    A, b = np.array([[-R / L, -k / L], [k / J, 0.0]]), np.array([V / L, 0.0])
+    exact = [np.linalg.solve(A, (expm(A * t) - np.eye(2)) @ b) for t in (0.05, 0.1, 0.3)]
+    number = dc_motor.number()
+    np.testing.assert_allclose(number["found"], exact, atol=2e-4)
+    assert number["balance"].max() < 1e-13
+    run = dc_motor.run(end=0.1)
+    motor, gear = run.connection("motor").work, run.connection("gear").work
+    assert motor["motor"] == pytest.approx(-motor["armature"], abs=1e-13)
+    assert gear["wheel"] == pytest.approx(-gear["pinion"], abs=1e-13)
+    magnetic = run["winding: flux"] ** 2 / (2 * L)
+    assert run.port("voltage").work == pytest.approx(run.dissipated + magnetic + motor["motor"], abs=1e-12)
+    kinetic = [run.system.parts["shafts"].H(run.system.part_state("shafts", x)) for x in run.x]
+    assert motor["motor"] == pytest.approx(kinetic, abs=1e-13)
+
+
 # --- figures
 
 QUIET = [
     closed_loop,
     cylindrical_pair,
+    dc_motor,
     double_pendulum,
     free_rigid_body,
     heavy_top,

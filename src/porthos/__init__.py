@@ -53,9 +53,14 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.results.loading import load as load
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
+    from porthos.system.connections import Feedback as Feedback
+    from porthos.system.connections import Gyrator as Gyrator
+    from porthos.system.connections import Relation as Relation
+    from porthos.system.connections import Transformer as Transformer
     from porthos.system.general import GeneralPHDAE as GeneralPHDAE
     from porthos.system.general import LinearPHDAE as LinearPHDAE
     from porthos.system.interconnect import interconnect as interconnect
+    from porthos.system.kinematic_pair import KinematicPair as KinematicPair
     from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
     from porthos.system.phdae import PHDAE as PHDAE
 
@@ -77,8 +82,10 @@ _HOMES = {
     "results.loading": "load",
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
+    "system.connections": "Feedback Gyrator Relation Transformer",
     "system.general": "GeneralPHDAE LinearPHDAE",
     "system.interconnect": "interconnect",
+    "system.kinematic_pair": "KinematicPair",
     "system.mechanical": "MechanicalSystem",
     "system.phdae": "PHDAE",
 }

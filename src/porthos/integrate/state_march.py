@@ -32,6 +32,7 @@ class States:
     mean_x: Array  # (K, n) means of the stages of the last step, weighted by b; NaN at the start
     mean_y: Array  # (K, m) the same of the outputs
     supply: Array  # (K, m) energy that came in through each input during the interval; 0 at the start
+    exchange: Array  # (K, i) energy that went into parts through each of `inner_ports` during the interval
     dissipated: Array  # (K,) energy lost during the interval; 0 at the start
     iterations: IntArray  # (K,)
     increments: Array  # (K - 1, s, n) of all steps, for dense output; empty unless every step was recorded
@@ -52,6 +53,7 @@ class _Recorder:
 
     def _begin(self) -> None:
         self._supply, self._lost, self._iterations = np.zeros(self.system.width), 0.0, 0
+        self._exchange = np.zeros(len(self.system.inner_ports))
 
     def step(self, n: int, u: Array, step: Step) -> None:
         """Add a step to the interval: work and losses at its stages."""
@@ -60,6 +62,8 @@ class _Recorder:
         y = np.array([self.system.y(*stage) for stage in stages])
         self._supply += self.h * (b @ (y * u))
         self._lost += self.h * float(b @ [self.system.dissipation(*stage) for stage in stages])
+        if self._exchange.size:
+            self._exchange += self.h * (b @ np.array([self.system.inner_power(*stage) for stage in stages]))
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
         if self.every == 1:
@@ -68,7 +72,8 @@ class _Recorder:
     def node(self, n: int, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
         y = self.system.y(x, u, n * self.h) if np.isfinite(u).all() else np.full(u.size, np.nan)
-        self.rows.append((n * self.h, x, u, y, *self._last, self._supply, self._lost, self._iterations))
+        happened = (self._supply, self._exchange, self._lost, self._iterations)
+        self.rows.append((n * self.h, x, u, y, *self._last, *happened))
         self._begin()
 
     def states(self, status: Status, message: str) -> States:

@@ -213,6 +213,10 @@ class LinearPHDAE(GeneralPHDAE):
         """-(J - R) Q."""
         return -self._matrices[1]
 
+    def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(B + P)^T Q."""
+        return self._matrices[3]
+
 
 def _places(system: str, what: str, names: Names, letter: str) -> dict[str, slice]:
     """Names with their places: from a number, a list of names, or names with their sizes."""

@@ -24,7 +24,7 @@ from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
-from porthos.system.wrench import torque_rows
+from porthos.system.wrench import output_slope, torque_rows
 
 
 @dataclass(frozen=True)
@@ -339,6 +339,19 @@ class MechanicalSystem(PHDAE):
         """B~^T v."""
         q, v, _ = self.split(x)
         return self.Bt(q).T @ v
+
+    def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """[d(B~^T v)/dq, B~^T, 0]."""
+        q, v, _ = self.split(x)
+        full, rate = self.to_kernel(q), self.to_kernel(v, rate=True)
+        turned = np.zeros((self.width, *self.still.shape))
+        for k, (terminal, place) in enumerate(zip(self.terminals, self.ports.values(), strict=True)):
+            b, load = terminal.body, self.mech.load[k]
+            if self.mech.body[b].rigid:
+                slope = output_slope(full[b, 1:], rate[b, 1:], load.point, bool(load.printed))
+                turned[place, b, 1:] = np.einsum("wk,wij->kij", terminal.basis, slope)
+        parts = [turned.reshape(self.width, -1)[:, self.slots], self.Bt(q).toarray().T, np.zeros((self.width, self.m))]
+        return np.hstack(parts)
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx; the derivative of B~ u is left out, which is a term of order h^2 in the matrix of a step."""
