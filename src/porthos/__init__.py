@@ -62,6 +62,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.system.interconnect import interconnect as interconnect
     from porthos.system.kinematic_pair import KinematicPair as KinematicPair
     from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
+    from porthos.system.modes import Modes as Modes
+    from porthos.system.modes import modes as modes
     from porthos.system.phdae import PHDAE as PHDAE
 
 __version__ = "0.1.0"
@@ -87,6 +89,7 @@ _HOMES = {
     "system.interconnect": "interconnect",
     "system.kinematic_pair": "KinematicPair",
     "system.mechanical": "MechanicalSystem",
+    "system.modes": "Modes modes",
     "system.phdae": "PHDAE",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

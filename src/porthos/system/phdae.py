@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,9 @@ from porthos.notation import Array
 from porthos.system.check import Report, check_structure, worst_of
 from porthos.system.descriptor import Descriptor, Matrix
 from porthos.system.dirac import Bond, DiracStructure
+
+if TYPE_CHECKING:
+    from porthos.system.general import LinearPHDAE
 
 SPAN = 1.0  # spread of random states and times in `check`
 
@@ -122,6 +126,12 @@ class PHDAE(Descriptor):
         from porthos.system.transform import TransformedPHDAE  # it needs this module
 
         return TransformedPHDAE(self, phi, slope, drift, U)
+
+    def linearised(self, x: Array | None = None, u: Array | None = None, t: float = 0.0) -> LinearPHDAE:
+        """The linear pH-DAE of small deviations from a state of rest x (default: the initial state) with inputs u."""
+        from porthos.system.linearize import linearised  # it needs this module
+
+        return linearised(self, *self._point(x, u, t), t)
 
     def check(self, x: Array | None = None, t: float | None = None, samples: int = 5, seed: int = 0) -> Report:
         """Test every condition of Definition 4.1; the report names the one that fails, and where.
