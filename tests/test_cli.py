@@ -359,7 +359,7 @@ assert not loaded, loaded
 
 def test_help_and_version():
     told = ask("--help").stdout
-    for command in ("run", "check", "plot", "report", "schema", "doctor", "examples"):
+    for command in ("run", "check", "modes", "plot", "report", "schema", "doctor", "examples"):
         assert f"\n  {command} " in told
     assert "Exit codes: 0 all is well" in told
     assert ask("--version").stdout == f"porthos {ph.__version__}\n"

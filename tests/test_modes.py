@@ -14,6 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 from typer.testing import CliRunner
 
 import porthos as ph
+from gallery import closed_loop
 from porthos.cli.app import app
 from porthos.system.linearize import finite_part, pencil
 
@@ -32,7 +33,7 @@ def pendulum(angle=0.0) -> ph.Model:
 OMEGA = np.sqrt(2.0 * G * 0.6 / (2.0 * (0.1**2 + 1.0**2) / 12 + 2.0 * 0.6**2))
 
 
-@pytest.mark.parametrize("angle", [0.0, 0.4])
+@pytest.mark.parametrize("angle", [0.0, 0.4, np.pi / 2, 3.0])
 def test_frequency_and_shape_of_a_pendulum(angle):
     """It is found about its state of rest, also if it was placed elsewhere; the bob turns about the hinge."""
     found = ph.modes(pendulum(angle))
@@ -163,6 +164,9 @@ def test_modes_that_do_not_exist():
     model.body("stone", ph.Box(1.0, (1, 1, 1)))
     with pytest.raises(ph.PorthosError, match=r"no state of rest next to the start; 9\.81 is left .*'stone'"):
         ph.modes(model)
+    floating = ph.modes(closed_loop.model())  # four bars, four ball joints: 24 - 12 motions, all free
+    assert np.array_equal(floating.all_eigenvalues, np.zeros(24))
+    assert floating.stable
     found = ph.modes(pendulum())
     with pytest.raises(ph.PorthosError, match=r"no body 'bop'.*Did you mean 'bob'"):
         found.displacement(0, "bop")

@@ -24,12 +24,17 @@ def modes_of_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None
 
 def _text(name: str, found: Modes, bodies: list[str]) -> str:
     steady = "stable" if found.stable else "UNSTABLE: a mode grows"
-    lines = [f"{name}: {len(found)} mode(s) about the state of rest, {steady}"]
+    still = int(np.sum(found.eigenvalues == 0.0))
+    lines = [f"{name}: {len(found) - still} mode(s) about the state of rest, {steady}"]
+    if still:
+        lines.append(f"  {still} zero eigenvalue(s): {still // 2} motion(s) that nothing brings back")
     for k, s in enumerate(found.eigenvalues):
+        if s == 0.0:
+            continue
         moving = [body for body in bodies if _amplitude(found, k, body) > MOVES]
         shown = ", ".join(f"'{body}'" for body in moving[:6]) + (" and others" if len(moving) > 6 else "")
-        growth = f", grows with exp({s.real:.6g} t)" if s.real > 0.0 else ""
-        lines.append(f"  {k}  {found.frequencies[k]:12.6g} Hz  damping {found.damping[k]:.4f}{growth}  moves {shown}")
+        note = f", grows with exp({s.real:.6g} t)" if s.real > 0.0 else ""
+        lines.append(f"  {k}  {found.frequencies[k]:12.6g} Hz  damping {found.damping[k]:.4f}{note}  moves {shown}")
     return "\n".join(lines)
 
 

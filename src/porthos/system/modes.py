@@ -16,17 +16,13 @@ from numpy.typing import NDArray
 from porthos.errors import PorthosError, nearest
 from porthos.model.model import Model
 from porthos.notation import Array
-from porthos.system.check import precise_jacobian
 from porthos.system.descriptor import Descriptor
-from porthos.system.linearize import SAME, finite_part, pencil
+from porthos.system.equilibrium import equilibrium, place_of_rest
+from porthos.system.linearize import finite_part, pencil
 from porthos.system.mechanical import MechanicalSystem
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
-AT_REST = 1e-7  # what may be left of f at a state of rest, relative to the states
-SETTLED = 1e-11  # relative update of Newton's method that ends it
 STILL = 1e-7  # eigenvalue, relative to the largest, that counts as zero
-ITERATIONS = 30
-NONE = slice(0)
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ class Modes:
     def damping(self) -> Array:
         """Damping ratios -Re s/|s| (k,): 1 decays without oscillation, below 0 it grows, 0 for s = 0."""
         size = np.abs(self.eigenvalues)
-        return np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0)
+        return np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0) + 0.0  # no -0
 
     @property
     def stable(self) -> bool:
@@ -104,44 +100,23 @@ def modes(model: Model | Descriptor, state: Array | None = None, inputs: Array |
     system: Any = model.assemble() if isinstance(model, Model) else model
     start = system.initial_state() if state is None else system.as_state(state)
     u = system.fed(0.0) if inputs is None else np.asarray(inputs, dtype=np.float64)
-    measured, resting = slice(None), NONE
+    measured = slice(None)
     if isinstance(system, MechanicalSystem):
-        measured, resting = slice(system.n), slice(system.n, 2 * system.n)
-        start = np.concatenate([start, np.zeros(system.m)])
+        measured = slice(system.n)
+        x = np.concatenate([place_of_rest(system, start, u), np.zeros(system.m)])
         system = system.formulation("GGL")
-    x = equilibrium(system, start, u, resting)
+    else:
+        x = equilibrium(system, start, u)
     F, Z = finite_part(*pencil(system, x, u))
     values, vectors = np.linalg.eig(F)
-    return _sorted(system, x, values, Z @ vectors, measured)
-
-
-def equilibrium(system: Descriptor, start: Array, u: Array, resting: slice = NONE) -> Array:
-    """The state of rest f(x, u) = 0 next to `start`, by Newton's method; velocities, `resting`, are zero."""
-    x = start.copy()
-    x[resting] = 0.0
-    free = np.delete(np.arange(x.size), resting)
-    for _ in range(ITERATIONS):
-        f, slope = system.flow(x, u), precise_jacobian(lambda at: system.flow(at, u), x)
-        update = np.linalg.lstsq(slope[:, free], f, rcond=SAME)[0]
-        x[free] -= update
-        if np.abs(update).max(initial=0.0) <= SETTLED * max(1.0, float(np.abs(x).max())):
-            break
-    gap = np.abs(system.flow(x, u))
-    k = int(np.argmax(gap))
-    if not gap[k] <= AT_REST * max(1.0, float(np.abs(x).max())):
-        raise PorthosError(
-            f"'{system.name}': found no state of rest next to the start; {gap[k]:.3g} is left in the equation of "
-            f"{system.block_of(k)}. Place the parts near to where they rest, or give a state: modes(model, state)."
-        )
-    return x
+    # a motion without restoring force is a double zero, of which round-off makes pairs of its square root
+    noise = STILL * max(float(np.abs(values).max(initial=0.0)), float(np.sqrt(np.linalg.norm(F))))
+    real, imaginary = (np.where(np.abs(part) <= noise, 0.0, part) for part in (values.real, values.imag))
+    return _sorted(system, x, real + 1j * imaginary, Z @ vectors, measured)
 
 
 def _sorted(system: Descriptor, x: Array, values: ComplexArray, vectors: ComplexArray, measured: slice) -> Modes:
-    """Slowest first, one of each conjugate pair, without round-off; the largest `measured` entry of a shape is one."""
-    noise = STILL * float(np.abs(values).max(initial=0.0))
-    values = np.where(np.abs(values.real) <= noise, 0.0, values.real) + 1j * np.where(
-        np.abs(values.imag) <= noise, 0.0, values.imag
-    )
+    """Slowest first, one of each conjugate pair; the largest `measured` entry of a shape is one."""
     kept = np.flatnonzero(values.imag >= 0.0)
     kept = kept[np.lexsort((values[kept].real, np.abs(values[kept])))]
     shapes = vectors.T[kept]
