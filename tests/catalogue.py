@@ -8,6 +8,7 @@ import porthos as ph
 
 ALL_SCHEMES = (ph.Midpoint(), ph.MidpointGGL())
 RUNGE_KUTTA = (*map(ph.Gauss, (1, 2, 3)), *map(ph.RadauIIA, (1, 2, 3)), *map(ph.LobattoIIIC, (2, 3, 4)))
+STATE_SCHEMES = (*RUNGE_KUTTA, ph.DiscreteGradient())
 ALL_JOINTS = reference.KINDS
 
 

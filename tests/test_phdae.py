@@ -215,7 +215,11 @@ def test_the_example_of_the_documentation_runs(capsys):
     assert "all properties hold" in capsys.readouterr().out
     run = names["run"]
     assert np.abs(run.power_balance).max() < 1e-9  # a quartic energy: of the order of the method, not exact
+    assert np.abs(names["exact"].power_balance).max() < 1e-14
     assert np.abs(names["linear"].power_balance).max() < 1e-13
+    assert names["drive"].connection("motor").work["torque"][-1] > 0.1
+    assert names["vibration"].frequencies == pytest.approx([0.579372], abs=1e-6)
+    assert names["few"].dimension == 13
     assert np.abs(names["powers"].stored + names["powers"].dissipated).max() < 1e-12
 
 

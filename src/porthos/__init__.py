@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.errors import StructureError as StructureError
     from porthos.frontdoor import simulate as simulate
     from porthos.frontdoor import simulate_file as simulate_file
+    from porthos.integrate.discrete_gradient import DiscreteGradient as DiscreteGradient
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
     from porthos.integrate.runge_kutta import Gauss as Gauss
@@ -72,6 +73,7 @@ _HOMES = {
     "errors": "InconsistentStateError InputError ModelError ModelFileError PorthosError ResultError SimulationError "
     "Status StructureError",
     "frontdoor": "simulate simulate_file",
+    "integrate.discrete_gradient": "DiscreteGradient",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",

@@ -17,10 +17,10 @@ from porthos.integrate.interrupt import interruptible
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
-from porthos.integrate.runge_kutta import RungeKutta
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import as_march, march_states
+from porthos.integrate.state_scheme import StateScheme
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.simulation import count_steps
@@ -68,8 +68,9 @@ def simulate(
     u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
     or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
 
-    Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system, from `start` or from the
-    state that the system begins with; the result of one that is no mechanism is a StateTrajectory.
+    Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system and `DiscreteGradient` on
+    every pH-DAE, from `start` or from the state that the system begins with; the result of one that is no mechanism is
+    a StateTrajectory.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
@@ -84,7 +85,7 @@ def simulate(
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     run: Trajectory | StateTrajectory
-    if isinstance(scheme, RungeKutta):
+    if isinstance(scheme, StateScheme):
         if out is not None:
             raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
         run = _over_states(system, scheme, float(step), steps, int(every), inputs, progress, start)
@@ -161,7 +162,7 @@ def _reduced(
 
 def _over_states(
     system: Descriptor,
-    scheme: RungeKutta,
+    scheme: StateScheme,
     h: float,
     steps: int,
     every: int,
@@ -169,7 +170,8 @@ def _over_states(
     progress: bool | None,
     start: ArrayLike | None,
 ) -> Trajectory | StateTrajectory:
-    """A run of any descriptor system with a Runge-Kutta method."""
+    """A run of any descriptor system with a method that steps its states."""
+    scheme.require(system)
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
     signals = Signals(system, inputs, steps)
     if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
@@ -181,7 +183,7 @@ def _over_states(
     return StateTrajectory(system, states, scheme=repr(scheme))
 
 
-def _look_at(system: Descriptor, scheme: RungeKutta, x: Array, u: Array) -> None:
+def _look_at(system: Descriptor, scheme: StateScheme, x: Array, u: Array) -> None:
     """Warn if a start misses the algebraic equations."""
     gap = np.abs(system.algebraic_gap(x, u))
     k = int(np.argmax(gap))

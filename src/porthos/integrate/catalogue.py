@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SCHEMES = {
     "Midpoint": "porthos.integrate.midpoint",
     "MidpointGGL": "porthos.integrate.midpoint",
+    "DiscreteGradient": "porthos.integrate.discrete_gradient",
     "Gauss": "porthos.integrate.runge_kutta",
     "LobattoIIIC": "porthos.integrate.runge_kutta",
     "RadauIIA": "porthos.integrate.runge_kutta",

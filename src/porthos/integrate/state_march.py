@@ -1,4 +1,4 @@
-"""The march of a Runge-Kutta method over the states of a descriptor system, with its discrete power balance:
+"""The march of a one-step method over the states of a descriptor system, with its discrete power balance:
 
 H(x1) - H(x0) = h sum_i b_i (y_i . u_i - d_i) + defect,   d_i = (z_i, u_i)^T W (z_i, u_i)        (000, section 5.3.2).
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from porthos.errors import InputError, Status
 from porthos.integrate.march import March
-from porthos.integrate.runge_kutta import RungeKutta, Step
 from porthos.integrate.signals import Signals
+from porthos.integrate.state_scheme import StateScheme, Step
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Descriptor
@@ -44,8 +44,9 @@ class States:
 class _Recorder:
     """Collects what happens in the steps, and closes an interval at each node."""
 
-    def __init__(self, system: Descriptor, tableau: Tableau, h: float, every: int) -> None:
-        self.system, self.tableau, self.h, self.every = system, tableau, h, every
+    def __init__(self, system: Descriptor, scheme: StateScheme, h: float, every: int) -> None:
+        self.system, self.scheme, self.h, self.every = system, scheme, h, every
+        self.tableau = scheme.tableau
         self.rows: list[tuple[float | Array, ...]] = []
         self.increments: list[Array] = []
         self._last: tuple[Array, Array] = (np.full(system.dimension, np.nan), np.full(system.width, np.nan))
@@ -55,15 +56,13 @@ class _Recorder:
         self._supply, self._lost, self._iterations = np.zeros(self.system.width), 0.0, 0
         self._exchange = np.zeros(len(self.system.inner_ports))
 
-    def step(self, n: int, u: Array, step: Step) -> None:
+    def step(self, n: int, x0: Array, u: Array, step: Step) -> None:
         """Add a step to the interval: work and losses at its stages."""
-        b, times = self.tableau.b, (n + self.tableau.c) * self.h
-        stages = list(zip(step.stages, u, times.tolist(), strict=True))
-        y = np.array([self.system.y(*stage) for stage in stages])
+        b = self.tableau.b
+        y, lost, inner = self.scheme.powers(self.system, self.h, n * self.h, x0, u, step)
         self._supply += self.h * (b @ (y * u))
-        self._lost += self.h * float(b @ [self.system.dissipation(*stage) for stage in stages])
-        if self._exchange.size:
-            self._exchange += self.h * (b @ np.array([self.system.inner_power(*stage) for stage in stages]))
+        self._lost += self.h * float(b @ lost)
+        self._exchange += self.h * (b @ inner)
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
         if self.every == 1:
@@ -86,7 +85,7 @@ class _Recorder:
 
 def march_states(
     system: Descriptor,
-    scheme: RungeKutta,
+    scheme: StateScheme,
     h: float,
     steps: int,
     every: int,
@@ -96,7 +95,7 @@ def march_states(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> States:
     """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed."""
-    recorder, c = _Recorder(system, scheme.tableau, h, every), scheme.tableau.c
+    recorder, c = _Recorder(system, scheme, h, every), scheme.tableau.c
     x, before, held = start.copy(), None, np.zeros(system.width)
     for n in range(steps + 1):
         status, message = Status.OK, Status.OK.value
@@ -116,7 +115,7 @@ def march_states(
             recorder.node(n, x, signals.at_node(n * h, held))
         if status is not Status.OK or step is None:
             break
-        recorder.step(n, u, step)
+        recorder.step(n, x, u, step)
         x, before = step.x, step
         progress(n + 1)
     return recorder.states(status, message)

@@ -55,8 +55,8 @@ class Descriptor(ABC):
         """Ports of parts that are connected within the system, if it has parts."""
         return ()
 
-    def inner_power(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """The power into the parts through each of `inner_ports`."""
+    def inner_power(self, x: Array, u: Array, t: float = 0.0, z: Array | None = None) -> Array:
+        """The power into the parts through each of `inner_ports`; with a costate z in the place of that at x."""
         return np.zeros(0)
 
     @abstractmethod

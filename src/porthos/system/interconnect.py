@@ -8,8 +8,7 @@ skew and >= 0 as those of the parts are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,34 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from porthos.errors import StructureError, nearest
-from porthos.notation import Array, IntArray
-from porthos.system.connections import Connection, Law
+from porthos.notation import Array
+from porthos.system.connections import Connection
 from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
-
-
-@dataclass(frozen=True)
-class _Port:
-    """A port of a part: its name here and there, the number of its part, its place among the inputs of all parts."""
-
-    name: str
-    own: str
-    part: int
-    place: slice
-
-    @property
-    def width(self) -> int:
-        return self.place.stop - self.place.start
-
-
-@dataclass(frozen=True)
-class _Bond:
-    """A connection with its law, the parts of its ports and the place of its multipliers."""
-
-    label: str
-    ports: tuple[_Port, ...]
-    law: Law
-    place: slice
+from porthos.system.wiring import Port, Wire, block_diagonal, indices, places
 
 
 class Interconnection(PHDAE):
@@ -53,36 +29,36 @@ class Interconnection(PHDAE):
     def __init__(self, parts: Mapping[str, PHDAE], connections: Sequence[Connection], name: str) -> None:
         self.parts, self.name = dict(parts), name
         self._systems = tuple(self.parts.values())
-        self._x = _places([system.dimension for system in self._systems])
-        self._u = _places([system.width for system in self._systems])
+        self._x = places([system.dimension for system in self._systems])
+        self._u = places([system.width for system in self._systems])
         self._all = self._named_ports()
-        self._bonds = self._connected(connections)
-        self.rows = sum(bond.law.rows for bond in self._bonds)
-        joined = {port.name for bond in self._bonds for port in bond.ports}
+        self._wires = self._connected(connections)
+        self.rows = sum(wire.law.rows for wire in self._wires)
+        joined = {port.name for wire in self._wires for port in wire.ports}
         self._open = [port for port in self._all if port.name not in joined]
-        self._inner = _indices(port.place for bond in self._bonds for port in bond.ports)
-        self._outer = _indices(port.place for port in self._open)
+        self._inner = indices(port.place for wire in self._wires for port in wire.ports)
+        self._outer = indices(port.place for port in self._open)
         self._fixed_law: tuple[Array, Array] | None = None
-        if all(bond.law.constant for bond in self._bonds):
+        if all(wire.law.constant for wire in self._wires):
             self._fixed_law = self.law(np.zeros(self.dimension))
 
     def __repr__(self) -> str:
         parts = ", ".join(f"'{part}'" for part in self.parts)
-        return f"Interconnection('{self.name}': {parts} by {len(self._bonds)} connections, {self.dimension} states)"
+        return f"Interconnection('{self.name}': {parts} by {len(self._wires)} connections, {self.dimension} states)"
 
     # --- names and places
 
-    def _named_ports(self) -> list[_Port]:
+    def _named_ports(self) -> list[Port]:
         """All ports of all parts; a name that two parts have gets the name of its part in front."""
         names = [name for system in self._systems for name in system.ports]
         ports = []
         for k, ((part, system), place) in enumerate(zip(self.parts.items(), self._u, strict=True)):
             for name, own in system.ports.items():
                 full = name if names.count(name) == 1 else f"{part}: {name}"
-                ports.append(_Port(full, name, k, slice(place.start + own.start, place.start + own.stop)))
+                ports.append(Port(full, name, k, slice(place.start + own.start, place.start + own.stop)))
         return ports
 
-    def _found(self, label: str, name: str) -> _Port:
+    def _found(self, label: str, name: str) -> Port:
         """The port that a connection names, alone or with its part in front."""
         parts = list(self.parts)
         known = {f"{parts[port.part]}: {port.own}": port for port in self._all} | {p.name: p for p in self._all}
@@ -95,13 +71,13 @@ class Interconnection(PHDAE):
             f"connection '{label}': there is no port '{name}'. {nearest(name, (p.name for p in self._all))}"
         )
 
-    def _connected(self, connections: Sequence[Connection]) -> list[_Bond]:
-        bonds: list[_Bond] = []
+    def _connected(self, connections: Sequence[Connection]) -> list[Wire]:
+        wires: list[Wire] = []
         taken: dict[str, str] = {}
         at = sum(system.dimension for system in self._systems)
         for connection in connections:
             label = connection.label
-            if label in {bond.label for bond in bonds}:
+            if label in {wire.label for wire in wires}:
                 raise StructureError(f"interconnect: two connections are named '{label}'; give each a name of its own.")
             ports = tuple(self._found(label, name) for name in connection.ports)
             for port in ports:
@@ -112,9 +88,9 @@ class Interconnection(PHDAE):
                     )
                 taken[port.name] = label
             law = connection.law([self._systems[port.part] for port in ports], [port.width for port in ports])
-            bonds.append(_Bond(label, ports, law, slice(at, at + law.rows)))
+            wires.append(Wire(label, ports, law, slice(at, at + law.rows)))
             at += law.rows
-        return bonds
+        return wires
 
     @property
     def dimension(self) -> int:
@@ -128,13 +104,13 @@ class Interconnection(PHDAE):
         for (part, system), place in zip(self.parts.items(), self._x, strict=True):
             for name, own in system.blocks.items():
                 result[f"{part}: {name}"] = slice(place.start + own.start, place.start + own.stop)
-        return result | {bond.label: bond.place for bond in self._bonds if bond.law.rows}
+        return result | {wire.label: wire.place for wire in self._wires if wire.law.rows}
 
     @cached_property
     def ports(self) -> Mapping[str, slice]:
         """The ports that stay open; a name that two parts have gets the name of its part in front."""
-        places = _places([port.width for port in self._open])
-        return {port.name: place for port, place in zip(self._open, places, strict=True)}
+        own = places([port.width for port in self._open])
+        return {port.name: place for port, place in zip(self._open, own, strict=True)}
 
     @cached_property
     def sources(self) -> Mapping[str, Any]:
@@ -145,7 +121,7 @@ class Interconnection(PHDAE):
     @cached_property
     def connections(self) -> Mapping[str, tuple[str, ...]]:
         """Name of each connection and of the ports it joins; those within a part have its name in front."""
-        own = {bond.label: tuple(port.name for port in bond.ports) for bond in self._bonds}
+        own = {wire.label: tuple(port.name for port in wire.ports) for wire in self._wires}
         return own | {
             f"{part}: {label}": tuple(f"{part}: {port}" for port in ports)
             for part, system in self.parts.items()
@@ -181,35 +157,39 @@ class Interconnection(PHDAE):
         if self._fixed_law is not None:
             return self._fixed_law
         states, _ = self.split(x)
-        laws = [bond.law.at([states[port.part] for port in bond.ports]) for bond in self._bonds]
-        return _block_diagonal([K for K, _ in laws]), _block_diagonal([T for _, T in laws])
+        laws = [wire.law.at([states[port.part] for port in wire.ports]) for wire in self._wires]
+        return block_diagonal([K for K, _ in laws]), block_diagonal([T for _, T in laws])
 
-    def _exchange(self, x: Array, u: Array, t: float) -> tuple[list[Array], list[Array], Array]:
+    def _exchange(self, x: Array, u: Array, t: float, z: Array | None = None) -> tuple[list[Array], list[Array], Array]:
         """States and inputs of the parts, and all their outputs: (1 - K D) u = K y_0 + T lambda at connected ports."""
         states, lam = self.split(x)
+        lam = lam if z is None else z[self._x[-1].stop :]
         K, T = self.law(x)
         every = np.zeros(self._u[-1].stop)
         every[self._outer] = u
         every[self._inner] = T @ lam
         if K.any():
             every[self._inner] = 0.0
-            free = self._outputs(states, every, t)
+            free = self._outputs(states, every, t, z)
             D = self._through(states, t)[:, self._inner]
             inner = np.linalg.solve(np.eye(len(K)) - K @ D[self._inner], K @ free[self._inner] + T @ lam)
             every[self._inner] = inner
             outputs = free + D @ inner
         else:
-            outputs = self._outputs(states, every, t)
+            outputs = self._outputs(states, every, t, z)
         return states, [every[place] for place in self._u], outputs
 
-    def _outputs(self, states: list[Array], every: Array, t: float) -> Array:
-        each = zip(self._systems, states, self._u, strict=True)
-        return np.concatenate([system.y(x, every[place], t) for system, x, place in each])
+    def _outputs(self, states: list[Array], every: Array, t: float, z: Array | None) -> Array:
+        if z is None:
+            each = zip(self._systems, states, self._u, strict=True)
+            return np.concatenate([system.y(x, every[place], t) for system, x, place in each])
+        C = self._side_by_side(states, lambda s, xi: s.B(xi, t) + s.P(xi, t)).T
+        return C @ z[: self._x[-1].stop] + self._through(states, t) @ every
 
     def _through(self, states: list[Array], t: float) -> Array:
         """S - N of the parts side by side."""
         each = zip(self._systems, states, strict=True)
-        return _block_diagonal([dense(system.S(x, t) - system.N(x, t)) for system, x in each])
+        return block_diagonal([dense(system.S(x, t) - system.N(x, t)) for system, x in each])
 
     def inputs(self, x: Array, u: Array, t: float = 0.0) -> list[Array]:
         """The inputs of all parts when the open ports get u."""
@@ -305,6 +285,15 @@ class Interconnection(PHDAE):
         """Dissipative feed-through of the ports that stay open."""
         return self.W(x, t)[self.dimension :, self.dimension :]
 
+    @property
+    def storages(self) -> tuple[tuple[slice, PHDAE], ...]:
+        """Those of the parts: what a part stores is its own affair, also in a discrete gradient."""
+        return tuple(
+            (slice(at.start + place.start, at.start + place.stop), storage)
+            for at, system in zip(self._x, self._systems, strict=True)
+            for place, storage in system.storages
+        )
+
     # --- what the matrices give, from the parts themselves
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
@@ -322,12 +311,14 @@ class Interconnection(PHDAE):
         states, inputs, _ = self._exchange(x, u, t)
         return sum(s.dissipation(xi, ui, t) for s, xi, ui in zip(self._systems, states, inputs, strict=True))
 
-    def inner_power(self, x: Array, u: Array, t: float = 0.0) -> Array:
+    def inner_power(self, x: Array, u: Array, t: float = 0.0, z: Array | None = None) -> Array:
         """The power into the parts through each of `inner_ports`; over a connection its sum is zero."""
-        states, inputs, outputs = self._exchange(x, u, t)
+        states, inputs, outputs = self._exchange(x, u, t, z)
+        costates = [None if z is None else z[place] for place in self._x]
         power = outputs * np.concatenate(inputs)
-        own = [float(power[port.place].sum()) for bond in self._bonds for port in bond.ports]
-        deeper = [s.inner_power(xi, ui, t) for s, xi, ui in zip(self._systems, states, inputs, strict=True)]
+        own = [float(power[port.place].sum()) for wire in self._wires for port in wire.ports]
+        each = zip(self._systems, states, inputs, costates, strict=True)
+        deeper = [system.inner_power(xi, ui, t, zi) for system, xi, ui, zi in each]
         return np.concatenate([own, *deeper])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
@@ -337,9 +328,9 @@ class Interconnection(PHDAE):
         states, inputs, _ = self._exchange(x, u, t)
         (K, T), D = self._fixed_law, self._through(states, t)[np.ix_(self._inner, self._inner)]
         each = list(zip(self._systems, states, self._x, inputs, strict=True))
-        A = _block_diagonal([dense(s.tangent(xi, rate[place], ui, t)) for s, xi, place, ui in each])
-        C = _block_diagonal([s.output_slope(xi, ui, t) for s, xi, _, ui in each])[self._inner]
-        B = _block_diagonal([dense(s.B(xi, t) - s.P(xi, t)) for s, xi, _, _ in each])[:, self._inner]
+        A = block_diagonal([dense(s.tangent(xi, rate[place], ui, t)) for s, xi, place, ui in each])
+        C = block_diagonal([s.output_slope(xi, ui, t) for s, xi, _, ui in each])[self._inner]
+        B = block_diagonal([dense(s.B(xi, t) - s.P(xi, t)) for s, xi, _, _ in each])[:, self._inner]
         inner = np.linalg.solve(np.eye(len(K)) - K @ D, np.hstack([K @ C, T]))  # du/d(x, lambda)
         outputs = D @ inner
         outputs[:, : A.shape[1]] += C
@@ -377,23 +368,3 @@ def interconnect(
         raise StructureError("interconnect: there is no system to join.")
     connections = [through] if isinstance(through, Connection) else list(through)
     return Interconnection(parts, connections, name or " + ".join(parts))
-
-
-def _places(sizes: Sequence[int]) -> list[slice]:
-    """Slices of these sizes, one after the other."""
-    ends = np.cumsum(sizes, dtype=int).tolist()
-    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-
-
-def _indices(places: Iterator[slice] | Sequence[slice]) -> IntArray:
-    return np.array([k for place in places for k in range(place.start, place.stop)], dtype=np.int64)
-
-
-def _block_diagonal(blocks: list[Array]) -> Array:
-    """diag(blocks); unlike SciPy's it keeps blocks without columns in their rows."""
-    result = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
-    row = column = 0
-    for b in blocks:
-        result[row : row + b.shape[0], column : column + b.shape[1]] = b
-        row, column = row + b.shape[0], column + b.shape[1]
-    return result

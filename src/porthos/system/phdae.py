@@ -105,6 +105,11 @@ class PHDAE(Descriptor):
             dissipation=(both, -(self.W(x, t) @ both)),
         )
 
+    @property
+    def storages(self) -> tuple[tuple[slice, PHDAE], ...]:
+        """Places of the state with a Hamiltonian of their own, whose sum is H, and the systems that have it."""
+        return ((slice(0, self.dimension), self),)
+
     def autonomous(self) -> PHDAE:
         """The same system with time as a state, fed by a port 'time' with 1 (000, 4.2.3)."""
         from porthos.system.transform import AutonomousForm  # it needs this module
