@@ -72,6 +72,8 @@ def test_random_interconnections_keep_structure_and_power(seed, count):
     size = 1e-8 * max(1.0, np.abs(system.flow(x, u, t)).max())
     assert system.flow(x, u, t) == pytest.approx(ph.PHDAE.flow(system, x, u, t), abs=size)
     assert system.y(x, u, t) == pytest.approx(ph.PHDAE.y(system, x, u, t), abs=size)
+    e = rng.normal(size=system.dimension)
+    assert system.response(x, e, t) == pytest.approx((system.J(x, t) - system.R(x, t)) @ e, rel=1e-8, abs=size)
     lost = ph.PHDAE.dissipation(system, x, u, t)
     assert system.dissipation(x, u, t) == pytest.approx(lost, rel=1e-7, abs=size)
     states = [system.part_state(name, x) for name in system.parts]
@@ -203,6 +205,8 @@ def test_derivatives_of_parts_make_that_of_the_whole():
     x = mechanism.initial_state() + 0.1 * rng.normal(size=mechanism.dimension)
     found = mechanism.output_slope(x, np.zeros(12))
     assert found == pytest.approx(ph.PHDAE.output_slope(mechanism, x, np.zeros(12)), abs=1e-8)
+    e = rng.normal(size=x.size)
+    assert mechanism.response(x, e) == pytest.approx(ph.PHDAE.response(mechanism, x, e), abs=1e-13)
     through = [
         ph.Gyrator("u0", "turn0", rng.normal(size=(1, 6))),
         ph.Transformer("turn1", "u2", rng.normal(size=(6, 1))),

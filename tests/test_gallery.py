@@ -19,6 +19,7 @@ from gallery import (
     cylindrical_pair,
     dc_motor,
     double_pendulum,
+    energy_shaping,
     free_rigid_body,
     heavy_top,
     pendulum,
@@ -328,6 +329,15 @@ def test_dc_motor_against_the_exponential_of_a_matrix():
     assert motor["motor"] == pytest.approx(kinetic, abs=1e-13)
 
 
+def test_energy_shaping_makes_a_pendulum_a_linear_oscillator():
+    """a'' + 4 a' + 16 (a - pi) = 0: a = pi (1 - exp(-2 t) (cos(w t) + 2/w sin(w t))), w^2 = 12."""
+    t, w = np.array([0.2, 0.4, 0.8]), np.sqrt(12.0)
+    number = energy_shaping.number(0.04)
+    exact = np.pi * (1 - np.exp(-2 * t) * (np.cos(w * t) + 2 / w * np.sin(w * t)))
+    assert number["angle"] == pytest.approx(exact, abs=3e-4)
+    assert number["balance"] < 1e-13
+
+
 # --- figures
 
 QUIET = [
@@ -335,6 +345,7 @@ QUIET = [
     cylindrical_pair,
     dc_motor,
     double_pendulum,
+    energy_shaping,
     free_rigid_body,
     heavy_top,
     pendulum,

@@ -68,7 +68,7 @@ class DiscreteGradient(StateScheme):
         def residual(dx: Array) -> Array:
             at = _middle(ph, h, t, x0, dx)
             gap = h * ph.residual(at.x, dx / h, u[0], t)
-            return gap - h * ((ph.J(at.x, t) - ph.R(at.x, t)) @ (at.a * at.w)) if at.a.any() else gap
+            return gap - h * ph.response(at.x, at.a * at.w, t) if at.a.any() else gap
 
         def matrix(dx: Array) -> Matrix:
             at = _middle(ph, h, t, x0, dx)
@@ -92,11 +92,11 @@ class DiscreteGradient(StateScheme):
         at = _middle(ph, h, middle, x0, step.increments[0])
         if not at.a.any():
             return super().powers(system, h, t, x0, u, step)
-        R, B, P, S, N = (getattr(ph, letter)(at.x, middle) for letter in "RBPSN")
-        y = (B + P).T @ at.zbar + (S - N) @ v
-        lost = at.zbar @ (R @ at.zbar + 2 * (P @ v)) + v @ (S @ v)
+        both = np.concatenate([at.zbar, v])
+        kept, lost = ph.Gamma(at.x, middle) @ both, ph.W(at.x, middle) @ both
+        y = (lost - kept)[x0.size :]  # (B + P)^T zbar + (S - N) u
         inner = ph.inner_power(at.x, v, middle, at.zbar)
-        return y[None], np.array([lost]), inner[None]
+        return y[None], np.array([both @ lost]), inner[None]
 
 
 def _costate_of(system: Descriptor) -> PHDAE:

@@ -22,6 +22,8 @@ from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
 from porthos.system.wiring import Port, Wire, block_diagonal, indices, places
 
+SMALL = 400  # states up to which E is dense: sparse ones of this size only cost time
+
 
 class Interconnection(PHDAE):
     """pH-DAEs whose ports are connected; states are (x_1, x_2, ..., lambda). Made by `interconnect`."""
@@ -183,8 +185,9 @@ class Interconnection(PHDAE):
         if z is None:
             each = zip(self._systems, states, self._u, strict=True)
             return np.concatenate([system.y(x, every[place], t) for system, x, place in each])
-        C = self._side_by_side(states, lambda s, xi: s.B(xi, t) + s.P(xi, t)).T
-        return C @ z[: self._x[-1].stop] + self._through(states, t) @ every
+        parts = zip(self._systems, states, self._x, strict=True)
+        free = [s.B(xi, t).T @ z[place] + s.P(xi, t).T @ z[place] for s, xi, place in parts]
+        return np.concatenate(free) + self._through(states, t) @ every
 
     def _through(self, states: list[Array], t: float) -> Array:
         """S - N of the parts side by side."""
@@ -209,8 +212,11 @@ class Interconnection(PHDAE):
     def E(self, x: Array, t: float = 0.0) -> Matrix:
         """diag(E_1, E_2, ..., 0)."""
         states, _ = self.split(x)
-        E = self._side_by_side(states, lambda system, xi: system.E(xi, t))
-        return sparse.csr_array(sparse.block_diag([E, sparse.csr_array((self.rows, self.rows))], format="csr"))
+        parts = [system.E(xi, t) for system, xi in zip(self._systems, states, strict=True)]
+        none = np.zeros((self.rows, self.rows))
+        if self.dimension <= SMALL:
+            return block_diagonal([*map(dense, parts), none])
+        return sparse.csr_array(sparse.block_diag([*parts, none], format="csr"))
 
     def z(self, x: Array, t: float = 0.0) -> Array:
         """(z_1, z_2, ..., lambda)."""
@@ -300,6 +306,13 @@ class Interconnection(PHDAE):
         """(f_1, f_2, ..., -T^T y) with the inputs of the parts."""
         states, inputs, outputs = self._exchange(x, u, t)
         flows = [s.flow(xi, ui, t) for s, xi, ui in zip(self._systems, states, inputs, strict=True)]
+        return np.concatenate([*flows, -self.law(x)[1].T @ outputs[self._inner]])
+
+    def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
+        """(J - R) e from the parts: their own responses, and what the connections answer to e."""
+        states, inputs, outputs = self._exchange(x, np.zeros(self.width), t, e)
+        each = zip(self._systems, states, self._x, inputs, strict=True)
+        flows = [s.response(xi, e[at], t) + (s.B(xi, t) - s.P(xi, t)) @ ui for s, xi, at, ui in each]
         return np.concatenate([*flows, -self.law(x)[1].T @ outputs[self._inner]])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:

@@ -335,6 +335,12 @@ class MechanicalSystem(PHDAE):
         G = self.G(q)
         return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
 
+    def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
+        """(e_v, -e_q - G^T e_lambda, G e_v)."""
+        (q, _, _), (a, b, c) = self.split(x), self.split(e)
+        G = self.G(q)
+        return np.concatenate([b, -a - G.T @ c, G @ b])
+
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
         q, v, _ = self.split(x)

@@ -78,6 +78,10 @@ class PHDAE(Descriptor):
         inner = (self.J(x, t) - self.R(x, t)) @ self.z(x, t)
         return inner + (self.B(x, t) - self.P(x, t)) @ u - self.r(x, t)
 
+    def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
+        """(J - R) e for any effort e in the place of z."""
+        return self.J(x, t) @ e - self.R(x, t) @ e
+
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """The outputs, y = (B + P)^T z + (S - N) u; u counts as zero if it is not given."""
         y = (self.B(x, t) + self.P(x, t)).T @ self.z(x, t)
