@@ -22,10 +22,13 @@ from gallery import (
     energy_shaping,
     free_rigid_body,
     heavy_top,
+    lorenz,
     pendulum,
     pendulum_forms,
+    reactor,
     slider_crank,
     two_masses,
+    wind_pendulum,
 )
 
 SCHEMES = [ph.Midpoint(), ph.MidpointGGL()]
@@ -338,6 +341,42 @@ def test_energy_shaping_makes_a_pendulum_a_linear_oscillator():
     assert number["balance"] < 1e-13
 
 
+# --- beyond mechanics
+
+
+def test_lorenz():
+    def rates(t, x):
+        return [10 * (x[1] - x[0]), 28 * x[0] - x[1] - x[0] * x[2], x[0] * x[1] - 8 / 3 * x[2]]
+
+    number = lorenz.number()
+    exact = solve_ivp(rates, (0, 2), (1.0, 1.0, 20.0), t_eval=(1.0, 2.0), **TIGHT).y.T
+    np.testing.assert_allclose(number["state"], exact, atol=1e-9)
+    assert number["balance"] < 1e-14
+
+
+def test_pendulum_in_wind():
+    """In the angle; as a port and as a potential the wind moves it alike, and the energies differ by its work."""
+
+    def rates(t, a):
+        return [a[1], (-9.81 * np.sin(a[0]) + 4 * np.cos(a[0])) / 1.5 - 0.3 / 2 * a[1]]
+
+    number = wind_pendulum.number()
+    a = solve_ivp(rates, (0, 4), (np.pi / 2, 0), t_eval=(1, 2, 4), **TIGHT).y[0]
+    np.testing.assert_allclose(number["position"], 1.5 * np.column_stack([np.sin(a), -np.cos(a)]), atol=5e-8)
+    assert number["motion"] < 1e-11
+    assert number["energy"] < 1e-12
+
+
+def test_reactor():
+    """c' = -A c + feed with the rates written down again; availability is balanced to round-off."""
+    A = np.array([[0.6 / 0.5, -0.6, 0], [-0.6 / 0.5, 0.6 + 0.3, -0.3 / 2], [0, -0.3, 0.3 / 2]])
+    M = np.zeros((4, 4))
+    M[:3, :3], M[0, 3] = -A, 0.2
+    number = reactor.number()
+    np.testing.assert_allclose(number["c"], [(expm(M * t) @ [2, 0.3, 0.4, 1])[:3] for t in (1, 5)], atol=1e-6)
+    assert number["balance"] < 1e-14
+
+
 # --- figures
 
 QUIET = [
@@ -348,9 +387,12 @@ QUIET = [
     energy_shaping,
     free_rigid_body,
     heavy_top,
+    lorenz,
     pendulum,
     pendulum_forms,
+    reactor,
     two_masses,
+    wind_pendulum,
 ]
 
 
