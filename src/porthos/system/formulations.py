@@ -89,10 +89,10 @@ class Index3Form(MechanicalForm):
         return np.concatenate([v, self._force(q, lam, u), self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
-        """-df/dx without the derivative of B~ u."""
+        """-df/dx."""
         q, _, lam, _ = self.split(x)
         one, G = sparse.eye_array(self.system.n), self.system.G(q)
-        return _matrix([[None, -one, None], [self.system.G_stiffness(lam), None, G.T], [-G, None, _zero(G)]])
+        return _matrix([[None, -one, None], [self._stiffness(q, lam, u), None, G.T], [-G, None, _zero(G)]])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
@@ -102,6 +102,9 @@ class Index3Form(MechanicalForm):
     def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
         """None."""
         return 0.0
+
+    def _stiffness(self, q: Array, lam: Array, u: Array) -> sparse.csr_array:
+        return self.system.G_stiffness(lam) - self.system.force_slope(q, u)
 
     def _force(self, q: Array, lam: Array, u: Array) -> Array:
         return self.system.Bt(q) @ u - self.system.gradV(q) - self.system.G(q).T @ lam
@@ -119,13 +122,13 @@ class StabilisedForm(Index3Form):
         return np.concatenate([v + G.T @ mu, self._force(q, lam, u), G @ v, self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
-        """-df/dx without the derivative of B~ u."""
+        """-df/dx."""
         q, v, lam, mu = self.split(x)
         one, G, stiffness = sparse.eye_array(self.system.n), self.system.G(q), self.system.G_stiffness
         return _matrix(
             [
                 [-stiffness(mu), -one, None, -G.T],
-                [stiffness(lam), None, G.T, None],
+                [self._stiffness(q, lam, u), None, G.T, None],
                 [-self.system.G_rate(v), -G, _zero(G), None],
                 [-G, None, None, _zero(G)],
             ]

@@ -20,19 +20,16 @@ def torque_rows(d: Array, point: Array, printed: bool) -> Array:
     return rows
 
 
-def output_slope(d: Array, v: Array, point: Array, printed: bool) -> Array:
-    """Derivative (6, 3, 3) of the outputs, rows^T v, with respect to the directors d (3, 3), for director rates v."""
-    slope = np.zeros((6, 3, 3))
-    if printed:  # the rows are linear in d, apart from the arm, which is linear too
-        for i in range(3):
-            for k in range(3):
-                e = np.zeros((3, 3))
-                e[i, k] = 1.0
-                both = torque_rows(d + e, point, printed) - torque_rows(d - e, point, printed)
-                slope[:, i, k] = 0.5 * both.T @ v.ravel()
-        return slope
+def torque_rows_slope(d: Array, point: Array, printed: bool) -> Array:
+    """Derivative (9, 6, 3, 3) of `torque_rows` with respect to the directors."""
+    slope = np.zeros((9, 6, 3, 3))
     reciprocal = np.linalg.inv(d).T  # its variation is -reciprocal (delta d)^T reciprocal
-    turned = np.einsum("ib,ja,ic->jbac", reciprocal, reciprocal, v)
-    cross = [turned[:, :, 1, 2] - turned[:, :, 2, 1], turned[:, :, 2, 0] - turned[:, :, 0, 2]]
-    slope[3:] = -0.5 * np.array([*cross, turned[:, :, 0, 1] - turned[:, :, 1, 0]])
+    for j in range(3):
+        for k in range(3):
+            if printed:  # quadratic in d, so that central differences are exact
+                e = np.zeros((3, 3))
+                e[j, k] = 1.0
+                slope[:, :, j, k] = (torque_rows(d + e, point, True) - torque_rows(d - e, point, True)) / 2
+            else:
+                slope[:, 3:, j, k] = np.kron(0.5 * reciprocal[:, k : k + 1], skew(reciprocal[j]))
     return slope
