@@ -10,6 +10,7 @@ COMPOSITIONS = (*(ph.Composition(ph.MidpointGGL(), order) for order in (4, 6, 8)
 MIDPOINTS = (ph.Midpoint(), ph.MidpointGGL())
 ALL_SCHEMES = (*MIDPOINTS, *COMPOSITIONS, ph.Livens())
 RUNGE_KUTTA = (*map(ph.Gauss, (1, 2, 3)), *map(ph.RadauIIA, (1, 2, 3)), *map(ph.LobattoIIIC, (2, 3, 4)))
+STATE_SCHEMES = (*RUNGE_KUTTA, ph.DiscreteGradient())
 ALL_JOINTS = reference.KINDS
 
 

@@ -11,22 +11,28 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 import porthos as ph
 from gallery import (
     bricard,
     closed_loop,
     cylindrical_pair,
+    dc_motor,
     double_pendulum,
+    energy_shaping,
     free_rigid_body,
     heavy_top,
+    lorenz,
     pendulum,
     pendulum_forms,
+    reactor,
     redundant_masses,
     slider_crank,
     sliding_pendulum,
     spring_pendulum,
     two_masses,
+    wind_pendulum,
 )
 
 SCHEMES = [ph.Midpoint(), ph.MidpointGGL()]
@@ -374,21 +380,92 @@ def test_sliding_pendulum():
     assert np.ptp(ends[0].H) > 1e-5  # p = M v to second order only
 
 
+# --- interconnection
+
+
+def test_dc_motor_against_the_exponential_of_a_matrix():
+    """L i' = V - R i - k w, (J_r + J_f/n^2) w' = k i, with numbers written down again."""
+    V, R, L, k, J = 12.0, 0.8, 0.05, 0.6, 0.8 * 0.1**2 / 2 + 5.0 * 0.3**2 / 2 / 3.0**2
+    A, b = np.array([[-R / L, -k / L], [k / J, 0.0]]), np.array([V / L, 0.0])
+    exact = [np.linalg.solve(A, (expm(A * t) - np.eye(2)) @ b) for t in (0.05, 0.1, 0.3)]
+    number = dc_motor.number()
+    np.testing.assert_allclose(number["found"], exact, atol=2e-4)
+    assert number["balance"].max() < 1e-13
+    run = dc_motor.run(end=0.1)
+    motor, gear = run.connection("motor").work, run.connection("gear").work
+    assert motor["motor"] == pytest.approx(-motor["armature"], abs=1e-13)
+    assert gear["wheel"] == pytest.approx(-gear["pinion"], abs=1e-13)
+    magnetic = run["winding: flux"] ** 2 / (2 * L)
+    assert run.port("voltage").work == pytest.approx(run.dissipated + magnetic + motor["motor"], abs=1e-12)
+    kinetic = [run.system.parts["shafts"].H(run.system.part_state("shafts", x)) for x in run.x]
+    assert motor["motor"] == pytest.approx(kinetic, abs=1e-13)
+
+
+def test_energy_shaping_makes_a_pendulum_a_linear_oscillator():
+    """a'' + 4 a' + 16 (a - pi) = 0: a = pi (1 - exp(-2 t) (cos(w t) + 2/w sin(w t))), w^2 = 12."""
+    t, w = np.array([0.2, 0.4, 0.8]), np.sqrt(12.0)
+    number = energy_shaping.number(0.04)
+    exact = np.pi * (1 - np.exp(-2 * t) * (np.cos(w * t) + 2 / w * np.sin(w * t)))
+    assert number["angle"] == pytest.approx(exact, abs=3e-4)
+    assert number["balance"] < 1e-13
+
+
+# --- beyond mechanics
+
+
+def test_lorenz():
+    def rates(t, x):
+        return [10 * (x[1] - x[0]), 28 * x[0] - x[1] - x[0] * x[2], x[0] * x[1] - 8 / 3 * x[2]]
+
+    number = lorenz.number()
+    exact = solve_ivp(rates, (0, 2), (1.0, 1.0, 20.0), t_eval=(1.0, 2.0), **TIGHT).y.T
+    np.testing.assert_allclose(number["state"], exact, atol=1e-9)
+    assert number["balance"] < 1e-14
+
+
+def test_pendulum_in_wind():
+    """In the angle; as a port and as a potential the wind moves it alike, and the energies differ by its work."""
+
+    def rates(t, a):
+        return [a[1], (-9.81 * np.sin(a[0]) + 4 * np.cos(a[0])) / 1.5 - 0.3 / 2 * a[1]]
+
+    number = wind_pendulum.number()
+    a = solve_ivp(rates, (0, 4), (np.pi / 2, 0), t_eval=(1, 2, 4), **TIGHT).y[0]
+    np.testing.assert_allclose(number["position"], 1.5 * np.column_stack([np.sin(a), -np.cos(a)]), atol=5e-8)
+    assert number["motion"] < 1e-11
+    assert number["energy"] < 1e-12
+
+
+def test_reactor():
+    """c' = -A c + feed with the rates written down again; availability is balanced to round-off."""
+    A = np.array([[0.6 / 0.5, -0.6, 0], [-0.6 / 0.5, 0.6 + 0.3, -0.3 / 2], [0, -0.3, 0.3 / 2]])
+    M = np.zeros((4, 4))
+    M[:3, :3], M[0, 3] = -A, 0.2
+    number = reactor.number()
+    np.testing.assert_allclose(number["c"], [(expm(M * t) @ [2, 0.3, 0.4, 1])[:3] for t in (1, 5)], atol=1e-6)
+    assert number["balance"] < 1e-14
+
+
 # --- figures
 
 QUIET = [
     bricard,
     closed_loop,
     cylindrical_pair,
+    dc_motor,
     double_pendulum,
+    energy_shaping,
     free_rigid_body,
     heavy_top,
+    lorenz,
     pendulum,
     pendulum_forms,
     redundant_masses,
     sliding_pendulum,
     spring_pendulum,
+    reactor,
     two_masses,
+    wind_pendulum,
 ]
 
 

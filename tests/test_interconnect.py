@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from random_systems import linear
 from scipy.linalg import null_space
 
 import porthos as ph
@@ -23,6 +24,7 @@ JOINTS = {
     "point_on_line": ph.PointOnLine(name="J", a="a", b="b", at=AT, axis=AXIS),
     "point_on_plane": ph.PointOnPlane(name="J", a="a", b="b", at=AT, normal=AXIS),
 }
+INNER = ("system a: joint port", "system b: joint port")
 joints = pytest.mark.parametrize("kind", JOINTS)
 
 A = {
@@ -67,7 +69,7 @@ def whole(kind: str) -> MechanicalSystem:
 def coupled_start(kind: str):
     """The coupled system, and its state that agrees with the rows of the joint (velocities projected)."""
     a, b = systems()
-    pair = ph.interconnect(a, b, ("joint port", "joint port"), JOINTS[kind])
+    pair = ph.interconnect(a, b, through=ph.KinematicPair(*INNER, JOINTS[kind]))
     rows = whole(kind)
     q, v, _ = rows.split(rows.initial_state())
     lam = np.zeros(6)
@@ -95,8 +97,9 @@ def test_coupled_system_is_a_port_hamiltonian_system(kind):
     x[-pair.rows :] = np.random.default_rng(0).normal(size=pair.rows)
     report = pair.check(x)
     assert report.ok, str(report)
-    xa, xb, _ = pair.split(x)
-    assert pair.H(x) == pytest.approx(pair.a.H(xa) + pair.b.H(xb), rel=1e-15)
+    (xa, xb), _ = pair.split(x)
+    a, b = pair.parts.values()
+    assert pair.H(x) == pytest.approx(a.H(xa) + b.H(xb), rel=1e-15)
     assert list(pair.ports) == ["system a: motor", "system b: motor"]
 
 
@@ -106,10 +109,10 @@ def test_interconnection_encodes_the_rows_of_the_joint_on_rigid_velocities(kind)
     pair, rows, x = coupled_start(kind)
     run = ph.simulate(rows, ph.MidpointGGL(), 0.01, 0.3)
     q = run.q[-1]
-    xa, xb, _ = pair.split(x)
-    Ba, Bb = pair.internal_ports(np.r_[q[:12], xa[12:]], np.r_[q[12:], xb[12:]])
+    (xa, xb), lam = pair.split(x)
+    J = pair.J(np.r_[q[:12], xa[12:], q[12:], xb[12:], lam]).toarray()[-pair.rows :]
     P = rigid_velocities(q)
-    from_ports = np.hstack([-Ba[12:24].T, Bb[12:24].T]) @ P
+    from_ports = np.hstack([J[:, 12:24], J[:, 42:54]]) @ P
     from_rows = rows.G(q).toarray()[12:] @ P
     assert from_ports == pytest.approx(from_rows, abs=1e-12)
     null = null_space(from_rows)
@@ -120,14 +123,11 @@ def test_interconnection_encodes_the_rows_of_the_joint_on_rigid_velocities(kind)
 @joints
 def test_power_through_the_connection_is_zero(kind):
     pair, _, x = coupled_start(kind)
-    xa, xb, _ = pair.split(x)
-    lam = np.random.default_rng(3).normal(size=pair.rows)
-    Ta, Tb = pair.transformer(xa, xb)
-    inner = pair.a.port("joint port")
-    ya, yb = pair.a.y(xa)[inner], pair.b.y(xb)[inner]
-    power_a, power_b = (Ta @ lam) @ ya, (-Tb @ lam) @ yb
-    assert power_a + power_b == pytest.approx(0.0, abs=1e-13 * max(1.0, abs(power_a)))
-    assert max(abs(power_a), abs(power_b)) > 1e-3
+    x[-pair.rows :] = np.random.default_rng(3).normal(size=pair.rows)
+    assert pair.inner_ports == INNER
+    power = pair.inner_power(x, np.zeros(pair.width))
+    assert power.sum() == pytest.approx(0.0, abs=1e-13 * max(1.0, np.abs(power).max()))
+    assert np.abs(power).max() > 1e-3
 
 
 @joints
@@ -136,19 +136,14 @@ def test_discretising_and_interconnecting_commute(kind):
     h = 0.01
     pair, _, x0 = coupled_start(kind)
     step = ph.Gauss(1).step(pair, h, x0)
-    x1 = step.x
-    a0, b0, _ = pair.split(x0)
-    a1, b1, _ = pair.split(x1)
-    am, bm, lam = pair.split(step.stages[0])
-    Ta, Tb = pair.transformer(am, bm)
-    inner = pair.a.port("joint port")
-    for system, start, end, force in ((pair.a, a0, a1, Ta @ lam), (pair.b, b0, b1, -Tb @ lam)):
-        u = np.zeros(9)
-        u[inner] = force
+    x1, middle = step.x, step.stages[0]
+    starts, ends, means = pair.split(x0)[0], pair.split(x1)[0], pair.split(middle)[0]
+    inputs = pair.inputs(middle, np.zeros(pair.width))
+    for system, start, end, u in zip(pair.parts.values(), starts, ends, inputs, strict=True):
         alone = ph.Gauss(1).step(system, h, start, u).x
         assert alone == pytest.approx(end, abs=1e-9 * max(1.0, np.abs(end).max()))
-    ya, yb = pair.a.y(am)[inner], pair.b.y(bm)[inner]
-    assert Ta.T @ ya == pytest.approx(Tb.T @ yb, abs=1e-12)
+    y = [s.y(x)[s.port("joint port")] for s, x in zip(pair.parts.values(), means, strict=True)]
+    assert pair.law(middle)[1].T @ np.concatenate(y) == pytest.approx(np.zeros(pair.rows), abs=1e-12)
     assert pair.H(x1) - pair.H(x0) == pytest.approx(0.0, abs=1e-12)
 
 
@@ -159,26 +154,22 @@ def test_motion_of_the_coupled_system_converges_to_that_of_the_rows(kind):
     differences = []
     for steps in (3, 6, 12):
         run = ph.simulate(pair, ph.Gauss(1), 0.06 / steps, 0.06, start=x)
-        a, b, _ = pair.split(run.x[-1])
+        (a, b), _ = pair.split(run.x[-1])
         differences.append(np.abs(np.r_[a[:12], b[:12]] - exact).max())
     orders = np.log2(np.array(differences[:-1]) / differences[1:])
     assert orders == pytest.approx([2, 2], abs=0.2), differences
 
 
-def test_equal_outputs_without_a_joint_weld_two_points():
+def test_equal_outputs_weld_two_points():
     a, b = systems()
-    pair = ph.interconnect(a, b, ("motor", "motor"))
+    pair = ph.interconnect(a, b, through=ph.Transformer("system a: motor", "system b: motor"))
     assert pair.rows == 3
     assert pair.check(np.r_[a.initial_state(), b.initial_state(), np.ones(3)]).ok
 
 
-def test_messages():
+def test_joints_join_single_bodies_at_wrench_ports():
     a, b = systems()
-    with pytest.raises(ph.PorthosError, match=r"no port 'moter'.*Did you mean 'motor'"):
-        ph.interconnect(a, b, ("moter", "motor"))
-    with pytest.raises(ph.PorthosError, match=r"6 inputs.*3; they must be equal"):
-        ph.interconnect(a, b, ("joint port", "motor"))
-    with pytest.raises(ph.PorthosError, match="needs rows="):
-        ph.interconnect(a, b, ("motor", "motor"), lambda x, y: (np.eye(3), np.eye(3)))
-    with pytest.raises(ph.PorthosError, match="single rigid bodies; 'rows' is not one"):
-        ph.interconnect(a, whole("spherical"), ("motor", "motor"), JOINTS["spherical"])
+    with pytest.raises(ph.PorthosError, match="single rigid bodies; 'random' is not one"):
+        ph.interconnect(a, linear(0, 2, 6), through=ph.KinematicPair("joint port", "u0", JOINTS["spherical"]))
+    with pytest.raises(ph.PorthosError, match="needs wrench ports of 6 inputs, found 3"):
+        ph.interconnect(a, b, through=ph.KinematicPair(INNER[0], "system b: motor", JOINTS["spherical"]))

@@ -14,7 +14,7 @@ from test_lagrangian import numeric_crank
 import porthos as ph
 from gallery import redundant_masses, spring_pendulum
 from porthos.integrate import scheme as claims
-from porthos.integrate.discrete_gradient import gonzalez, itoh_abe, mean_value
+from porthos.integrate.discrete_derivatives import gonzalez, itoh_abe, mean_value
 from porthos.integrate.livens import plain_step
 from porthos.system.check import difference_jacobian
 from porthos.system.lagrange import LagrangianSystem

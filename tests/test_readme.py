@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import porthos as ph
 from porthos.cli.app import EXITS, app
 
-COMMANDS = ("run", "check", "plot", "export", "compare", "schema", "examples", "doctor")
+COMMANDS = ("run", "modes", "check", "plot", "export", "compare", "schema", "examples", "doctor")
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from catalogue import RUNGE_KUTTA
+from catalogue import RUNGE_KUTTA, STATE_SCHEMES
 from hypothesis import example, given
 from random_systems import linear, nonlinear, seeds
 from scipy.integrate import solve_ivp
@@ -20,6 +20,7 @@ from porthos.integrate.state_march import march_states
 from porthos.system.initial import multipliers
 
 schemes = pytest.mark.parametrize("scheme", RUNGE_KUTTA, ids=lambda s: f"{type(s).__name__}({s.stages})")
+all_schemes = pytest.mark.parametrize("scheme", STATE_SCHEMES, ids=lambda s: f"{type(s).__name__}({s.tableau.stages})")
 
 
 # --- power balance
@@ -87,7 +88,7 @@ def duffing_end() -> np.ndarray:
     return solve_ivp(rate, (0, 1), [1.0, 0.5], rtol=1e-13, atol=1e-14, method="DOP853").y[:, -1]
 
 
-@schemes
+@all_schemes
 def test_order_on_a_system_with_everything(scheme):
     """State-dependent E, time flow r, damping, a varying input: the order is the one declared."""
     counts = (4, 8) if scheme.order > 4 else (16, 32) if scheme.order > 2 else (64, 128)
@@ -190,7 +191,9 @@ def test_gauss_on_a_mechanism_is_as_exact_as_the_midpoint_rule_and_of_higher_ord
     assert run.energy[-1] - run.energy[0] == pytest.approx(total, abs=1e-13)
 
 
-@pytest.mark.parametrize("scheme", [ph.Gauss(2), ph.RadauIIA(2), ph.LobattoIIIC(3)], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "scheme", [ph.Gauss(2), ph.RadauIIA(2), ph.LobattoIIIC(3), ph.DiscreteGradient()], ids=lambda s: type(s).__name__
+)
 def test_what_is_declared_to_be_kept_is_kept(scheme):
     model = ph.Model("floating")
     model.body("a", ph.Box(2.0, (0.3, 0.4, 0.5)), velocity=(1, 0, 0), angular_velocity=(3, 2, 0))
@@ -208,7 +211,7 @@ def test_what_is_declared_to_be_kept_is_kept(scheme):
     assert scheme.stiffly_accurate == (claims.VELOCITY in scheme.preserves)
 
 
-@schemes
+@all_schemes
 def test_a_step_back_undoes_a_step_of_symmetric_schemes(scheme):
     system = duffing()
     there = scheme.step(system, 0.1, system.initial_state(), np.array([0.3]), t=0.2).x

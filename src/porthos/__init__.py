@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate as simulate
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.composition import Composition as Composition
+    from porthos.integrate.discrete_gradient import DiscreteGradient as DiscreteGradient
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
@@ -57,12 +58,19 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
     from porthos.study.schemes import compare as compare
+    from porthos.system.connections import Feedback as Feedback
+    from porthos.system.connections import Gyrator as Gyrator
+    from porthos.system.connections import Relation as Relation
+    from porthos.system.connections import Transformer as Transformer
     from porthos.system.general import GeneralPHDAE as GeneralPHDAE
     from porthos.system.general import LinearPHDAE as LinearPHDAE
     from porthos.system.interconnect import interconnect as interconnect
+    from porthos.system.kinematic_pair import KinematicPair as KinematicPair
     from porthos.system.lagrangian import Lagrangian as Lagrangian
     from porthos.system.lagrangian import NumericLagrangian as NumericLagrangian
     from porthos.system.mechanical import MechanicalSystem as MechanicalSystem
+    from porthos.system.modes import Modes as Modes
+    from porthos.system.modes import modes as modes
     from porthos.system.phdae import PHDAE as PHDAE
 
 __version__ = "0.1.0"
@@ -72,6 +80,7 @@ _HOMES = {
     "Status StructureError",
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
+    "integrate.discrete_gradient": "DiscreteGradient",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
@@ -87,10 +96,13 @@ _HOMES = {
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
     "study.schemes": "compare",
+    "system.connections": "Feedback Gyrator Relation Transformer",
     "system.general": "GeneralPHDAE LinearPHDAE",
     "system.interconnect": "interconnect",
+    "system.kinematic_pair": "KinematicPair",
     "system.lagrangian": "Lagrangian NumericLagrangian",
     "system.mechanical": "MechanicalSystem",
+    "system.modes": "Modes modes",
     "system.phdae": "PHDAE",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

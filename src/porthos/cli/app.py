@@ -84,6 +84,17 @@ def check(file: ModelPath, param: Params = None, as_json: AsJson = False) -> Non
 
 
 @app.command()
+def modes(file: ModelPath, param: Params = None, as_json: AsJson = False) -> None:
+    """Frequencies and shapes of small vibrations of FILE.
+
+    They are about the state of rest next to its initial placement.
+    """
+    from porthos.cli.vibrations import modes_of_file
+
+    modes_of_file(file, changes(param), as_json)
+
+
+@app.command()
 def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None) -> None:
     """Draw a result over time.
 

@@ -19,6 +19,7 @@ SCHEMES = {
     "MidpointGGL": "porthos.integrate.midpoint",
     "Composition": "porthos.integrate.composition",
     "Livens": "porthos.integrate.livens",
+    "DiscreteGradient": "porthos.integrate.discrete_gradient",
     "Gauss": "porthos.integrate.runge_kutta",
     "LobattoIIIC": "porthos.integrate.runge_kutta",
     "RadauIIA": "porthos.integrate.runge_kutta",

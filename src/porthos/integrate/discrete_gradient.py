@@ -1,56 +1,122 @@
-"""Discrete derivatives: D f . (x1 - x0) = f(x1) - f(x0) exactly, D f = f'((x0 + x1)/2) + O(|x1 - x0|^2).
+"""The midpoint rule with a discrete gradient: exact power balance of every pH-DAE, for any smooth Hamiltonian.
 
-Gonzalez (26) of 003, the mean value along the segment, and Itoh-Abe, which takes one coordinate after the other. All of
-them are symmetric in x0 and x1. f has r components, its derivative shape (r, n); `active` (r, n) is 1 where a component
-depends on a coordinate: the others are cyclic, and a correction along them would change their momenta.
+w = E (x1 - x0) + h r = h ((J - R) zbar + (B - P) u),   zbar = z + w (H1 - H0 - z.w)/(w.w),   all else in the middle:
+zbar.w = H1 - H0, hence   H1 - H0 = h (y.u - (zbar, u)^T W (zbar, u)),   y = (B + P)^T zbar + (S - N) u
+                                                                       (Gonzalez's discrete gradient, for descriptors).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from porthos.kernels.livens_choices import NODES, NOISE, WEIGHTS
+from porthos.errors import PorthosError
+from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION
+from porthos.integrate.state_scheme import Equations, StateScheme, Step
+from porthos.integrate.tableaus import Tableau, gauss
 from porthos.notation import Array
+from porthos.system.descriptor import Descriptor, Matrix, dense
+from porthos.system.phdae import PHDAE
 
-Value = Callable[[Array], Array]
-
-
-def gonzalez(f: Value, slope: Value, x0: Array, x1: Array, active: Array) -> Array:
-    """f'(xm) + (f(x1) - f(x0) - f'(xm).d)/|d|^2 d, where what is left to correct is more than round-off."""
-    D, d = slope((x0 + x1) / 2), (x1 - x0) * active
-    low, high = f(x0), f(x1)
-    missing = high - low - np.sum(D * d, axis=1)
-    size = np.sum(d * d, axis=1)
-    needed = (np.abs(missing) > NOISE * (np.abs(low) + np.abs(high))) & (size > 0.0)
-    return D + np.divide(missing, size, out=np.zeros_like(size), where=needed)[:, None] * d
+ROUND_OFF = 2 * float(np.finfo(np.float64).eps)  # gap of the energy, relative to its terms, that is none
 
 
-def mean_value(f: Value, slope: Value, x0: Array, x1: Array, active: Array) -> Array:
-    """The mean of f' along the segment, by a Gauss formula that is exact for polynomials of degree 12."""
-    del f, active
-    means = [b * slope(x0 + c * (x1 - x0)) for c, b in zip(NODES, WEIGHTS, strict=True)]
-    return np.sum(means, axis=0)
+@dataclass(frozen=True)
+class _Middle:
+    """What the equations of a step see: E, z, w, and a (n,), zbar = z + a w: one number for each part that stores."""
+
+    x: Array
+    E: Matrix
+    z: Array
+    w: Array
+    a: Array
+
+    @property
+    def zbar(self) -> Array:
+        """The discrete costate, zbar.w = H1 - H0."""
+        return self.z + self.a * self.w
 
 
-def itoh_abe(f: Value, slope: Value, x0: Array, x1: Array, active: Array) -> Array:
-    """Differences of f as one coordinate after the other moves, from the first and from the last: the mean of both."""
-    del active
-    order = range(x0.size)
-    return (_differences(f, slope, x0, x1, order) + _differences(f, slope, x0, x1, order[::-1])) / 2
+@dataclass(frozen=True)
+class DiscreteGradient(StateScheme):
+    """Second order, symmetric, with the exact power balance of any pH-DAE whose H is smooth.
+
+    For quadratic H it is the midpoint rule, Gauss(1). Algebraic equations hold in the middle of a step.
+    """
+
+    tolerance: float = 0.0
+    max_iterations: int = 50
+
+    order = 2
+    preserves = frozenset({ENERGY, LINEAR, ANGULAR, POSITION})
+
+    @property
+    def tableau(self) -> Tableau:
+        """One stage in the middle."""
+        return gauss(1)
+
+    def require(self, system: Descriptor) -> None:
+        """Only a pH-DAE has the costate z that is made discrete."""
+        _costate_of(system)
+
+    def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
+        """The midpoint rule minus h (J - R) a w; the derivative of a is that of second order in the increment."""
+        ph, t = _costate_of(system), float(times[0])
+        z0 = ph.z(x0, t - h / 2)
+
+        def residual(dx: Array) -> Array:
+            at = _middle(ph, h, t, x0, dx)
+            gap = h * ph.residual(at.x, dx / h, u[0], t)
+            return gap - h * ph.response(at.x, at.a * at.w, t) if at.a.any() else gap
+
+        def matrix(dx: Array) -> Matrix:
+            at = _middle(ph, h, t, x0, dx)
+            A = at.E + h / 2 * ph.tangent(at.x, dx / h, u[0], t)
+            if not at.a.any():
+                return A
+            turn, E = dense(ph.J(at.x, t) - ph.R(at.x, t)), dense(at.E)
+            A = dense(A) - h * (turn * at.a) @ E
+            bend = 0.5 * (z0 + ph.z(x0 + dx, t + h / 2)) - at.z - 2 * at.a * at.w
+            for place, _ in ph.storages:
+                w = at.w[place]
+                if at.a[place].any():  # w da/dx1
+                    A -= h * np.outer(turn[:, place] @ w, E[place].T @ bend[place] / (w @ w))
+            return A
+
+        return residual, matrix
+
+    def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
+        """Output, loss and inner powers with the discrete costate."""
+        ph, middle, v = _costate_of(system), t + h / 2, u[0]
+        at = _middle(ph, h, middle, x0, step.increments[0])
+        if not at.a.any():
+            return super().powers(system, h, t, x0, u, step)
+        both = np.concatenate([at.zbar, v])
+        kept, lost = ph.Gamma(at.x, middle) @ both, ph.W(at.x, middle) @ both
+        y = (lost - kept)[x0.size :]  # (B + P)^T zbar + (S - N) u
+        inner = ph.inner_power(at.x, v, middle, at.zbar)
+        return y[None], np.array([both @ lost]), inner[None]
 
 
-def _differences(f: Value, slope: Value, x0: Array, x1: Array, order: range) -> Array:
-    """One order of coordinates; f' where a difference is round-off."""
-    x, columns = x0.copy(), {}
-    low = f(x)
-    for i in order:
-        x[i] = (x0[i] + x1[i]) / 2
-        middle, d = slope(x)[:, i], x1[i] - x0[i]
-        x[i] = x1[i]
-        high = f(x)
-        known = np.abs(high - low - middle * d) > NOISE * (np.abs(low) + np.abs(high))
-        columns[i] = np.divide(high - low, d, out=middle.copy(), where=known & (d != 0.0))
-        low = high
-    return np.array([columns[i] for i in sorted(order)]).T
+def _costate_of(system: Descriptor) -> PHDAE:
+    if not isinstance(system, PHDAE):
+        raise PorthosError(
+            f"DiscreteGradient needs a pH-DAE with its costate z and its energy; '{system.name}' has none. Use a "
+            "Runge-Kutta method such as ph.RadauIIA(3)."
+        )
+    return system
+
+
+def _middle(system: PHDAE, h: float, t: float, x0: Array, dx: Array) -> _Middle:
+    """The middle of the step from x0 to x0 + dx, whose middle is at time t."""
+    x, x1 = x0 + dx / 2, x0 + dx
+    E, z = system.E(x, t), system.z(x, t)
+    w = E @ dx + h * system.r(x, t)
+    a = np.zeros(x.size)
+    for place, part in system.storages:
+        before, after = part.H(x0[place], t - h / 2), part.H(x1[place], t + h / 2)
+        gap, size = after - before - z[place] @ w[place], abs(before) + abs(after) + np.abs(z[place]) @ np.abs(w[place])
+        if abs(gap) > ROUND_OFF * size and w[place].any():
+            a[place] = gap / (w[place] @ w[place])
+    return _Middle(x, E, z, w, a)

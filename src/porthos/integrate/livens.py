@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from porthos.errors import PorthosError, nearest
-from porthos.integrate.discrete_gradient import gonzalez, itoh_abe, mean_value
+from porthos.integrate.discrete_derivatives import gonzalez, itoh_abe, mean_value
 from porthos.integrate.midpoint import Midpoint
 from porthos.integrate.newton import Solver, newton
 from porthos.integrate.scheme import ANGULAR, CYCLIC, ENERGY, LINEAR, POSITION, Scheme

@@ -7,111 +7,49 @@ The unknowns are the increments W_i = h X_i', which do not grow where h is small
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from porthos.errors import PorthosError
-from porthos.integrate.newton import LARGEST_DENSE, Solver, newton
-from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Contract
+from porthos.integrate.newton import LARGEST_DENSE
+from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY
+from porthos.integrate.state_scheme import Equations, StateScheme
 from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix, dense
 
-NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
-
 
 @dataclass(frozen=True)
-class Step:
-    """One step: the state at its end, stages X_i and increments W_i (s, n), and what the next step may start from."""
-
-    x: Array
-    stages: Array
-    increments: Array
-    solver: Solver
-    iterations: int
-    converged: bool
-
-
-@dataclass(frozen=True)
-class RungeKutta(Contract):
+class RungeKutta(StateScheme):
     """An implicit Runge-Kutta method with `stages` stages.
 
     Runs on every descriptor system: on pH-DAEs of users, on mechanical systems in the form (24) of 001 and on their
-    other formulations. `tolerance` is the size of the last Newton update relative to the states; 0 iterates to the
-    round-off floor, which exact energy over many steps needs.
+    other formulations.
     """
 
     stages: int
     tolerance: float = 0.0
     max_iterations: int = 50
 
-    def __post_init__(self) -> None:
-        name = type(self).__name__
-        if not self.tolerance >= 0.0:
-            raise PorthosError(f"{name}: tolerance must be >= 0, found {self.tolerance!r}.")
-        if not self.max_iterations >= 1:
-            raise PorthosError(f"{name}: max_iterations must be >= 1, found {self.max_iterations!r}.")
-        _ = self.tableau  # refuses a number of stages that makes no sense
-
-    @property
-    @abstractmethod
-    def tableau(self) -> Tableau:
-        """The coefficients."""
-
     @property
     def order(self) -> int:
         """The order on ordinary differential equations and index-1 systems; see docs/schemes.md for constraints."""
         return self.tableau.claims[0]
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether a step back undoes a step."""
-        return self.tableau.symmetric
-
-    @property
-    def stiffly_accurate(self) -> bool:
-        """Whether a step ends on the algebraic equations."""
-        return self.tableau.stiffly_accurate
-
-    def step(
-        self,
-        system: Descriptor,
-        h: float,
-        x0: Array,
-        u: Array | None = None,
-        t: float = 0.0,
-        before: Step | None = None,
-    ) -> Step:
-        """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
-        A, b, c = self.tableau.A, self.tableau.b, self.tableau.c
-        s, n = self.stages, x0.size
-        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (s, system.width))
-        times = t + c * h
+    def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
+        """h (E X_i' - f) at all stages."""
+        A, shape = self.tableau.A, (self.stages, x0.size)
 
         def residual(w: Array) -> Array:
-            W = w.reshape(s, n)
-            return h * system.residuals(x0 + A @ W, W / h, inputs, times).ravel()
+            W = w.reshape(shape)
+            return h * system.residuals(x0 + A @ W, W / h, u, times).ravel()
 
         def matrix(w: Array) -> Matrix:
-            W = w.reshape(s, n)
-            return _newton_matrix(system, A, h, x0 + A @ W, W, inputs, times)
+            W = w.reshape(shape)
+            return _newton_matrix(system, A, h, x0 + A @ W, W, u, times)
 
-        def size_of(w: Array, update: Array) -> float:
-            scale = np.maximum(np.abs(x0), np.abs(w.reshape(s, n)).max(axis=0))
-            scale = np.maximum(scale, NEGLIGIBLE * scale.max(initial=1e-300))
-            return float((np.abs(update.reshape(s, n)) / scale).max(initial=0.0))
-
-        guess = np.zeros(s * n) if before is None else before.increments.ravel()
-        solver = None if before is None else before.solver
-        patience = min(system.tangent_cost, self.max_iterations // 2)
-        found = newton(residual, matrix, guess, size_of, solver, self.tolerance, self.max_iterations, patience)
-        W = found.value.reshape(s, n)
-        X = x0 + A @ W
-        end = X[-1].copy() if self.stiffly_accurate else x0 + b @ W
-        return Step(end, X, W, found.solver, found.iterations, found.converged)
+        return residual, matrix
 
 
 def _newton_matrix(system: Descriptor, A: Array, h: float, X: Array, W: Array, inputs: Array, times: Array) -> Matrix:

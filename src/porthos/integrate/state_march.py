@@ -1,4 +1,4 @@
-"""The march of a Runge-Kutta method over the states of a descriptor system, with its discrete power balance:
+"""The march of a one-step method over the states of a descriptor system, with its discrete power balance:
 
 H(x1) - H(x0) = h sum_i b_i (y_i . u_i - d_i) + defect,   d_i = (z_i, u_i)^T W (z_i, u_i)        (000, section 5.3.2).
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from porthos.errors import InputError, Status
 from porthos.integrate.march import March
-from porthos.integrate.runge_kutta import RungeKutta, Step
 from porthos.integrate.signals import Signals
+from porthos.integrate.state_scheme import StateScheme, Step
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Descriptor
@@ -32,6 +32,7 @@ class States:
     mean_x: Array  # (K, n) means of the stages of the last step, weighted by b; NaN at the start
     mean_y: Array  # (K, m) the same of the outputs
     supply: Array  # (K, m) energy that came in through each input during the interval; 0 at the start
+    exchange: Array  # (K, i) energy that went into parts through each of `inner_ports` during the interval
     dissipated: Array  # (K,) energy lost during the interval; 0 at the start
     iterations: IntArray  # (K,)
     increments: Array  # (K - 1, s, n) of all steps, for dense output; empty unless every step was recorded
@@ -43,8 +44,9 @@ class States:
 class _Recorder:
     """Collects what happens in the steps, and closes an interval at each node."""
 
-    def __init__(self, system: Descriptor, tableau: Tableau, h: float, every: int) -> None:
-        self.system, self.tableau, self.h, self.every = system, tableau, h, every
+    def __init__(self, system: Descriptor, scheme: StateScheme, h: float, every: int) -> None:
+        self.system, self.scheme, self.h, self.every = system, scheme, h, every
+        self.tableau = scheme.tableau
         self.rows: list[tuple[float | Array, ...]] = []
         self.increments: list[Array] = []
         self._last: tuple[Array, Array] = (np.full(system.dimension, np.nan), np.full(system.width, np.nan))
@@ -52,14 +54,15 @@ class _Recorder:
 
     def _begin(self) -> None:
         self._supply, self._lost, self._iterations = np.zeros(self.system.width), 0.0, 0
+        self._exchange = np.zeros(len(self.system.inner_ports))
 
-    def step(self, n: int, u: Array, step: Step) -> None:
+    def step(self, n: int, x0: Array, u: Array, step: Step) -> None:
         """Add a step to the interval: work and losses at its stages."""
-        b, times = self.tableau.b, (n + self.tableau.c) * self.h
-        stages = list(zip(step.stages, u, times.tolist(), strict=True))
-        y = np.array([self.system.y(*stage) for stage in stages])
+        b = self.tableau.b
+        y, lost, inner = self.scheme.powers(self.system, self.h, n * self.h, x0, u, step)
         self._supply += self.h * (b @ (y * u))
-        self._lost += self.h * float(b @ [self.system.dissipation(*stage) for stage in stages])
+        self._lost += self.h * float(b @ lost)
+        self._exchange += self.h * (b @ inner)
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
         if self.every == 1:
@@ -68,7 +71,8 @@ class _Recorder:
     def node(self, n: int, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
         y = self.system.y(x, u, n * self.h) if np.isfinite(u).all() else np.full(u.size, np.nan)
-        self.rows.append((n * self.h, x, u, y, *self._last, self._supply, self._lost, self._iterations))
+        happened = (self._supply, self._exchange, self._lost, self._iterations)
+        self.rows.append((n * self.h, x, u, y, *self._last, *happened))
         self._begin()
 
     def states(self, status: Status, message: str) -> States:
@@ -81,7 +85,7 @@ class _Recorder:
 
 def march_states(
     system: Descriptor,
-    scheme: RungeKutta,
+    scheme: StateScheme,
     h: float,
     steps: int,
     every: int,
@@ -91,7 +95,7 @@ def march_states(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> States:
     """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed."""
-    recorder, c = _Recorder(system, scheme.tableau, h, every), scheme.tableau.c
+    recorder, c = _Recorder(system, scheme, h, every), scheme.tableau.c
     x, before, held = start.copy(), None, np.zeros(system.width)
     for n in range(steps + 1):
         status, message = Status.OK, Status.OK.value
@@ -111,7 +115,7 @@ def march_states(
             recorder.node(n, x, signals.at_node(n * h, held))
         if status is not Status.OK or step is None:
             break
-        recorder.step(n, u, step)
+        recorder.step(n, x, u, step)
         x, before = step.x, step
         progress(n + 1)
     return recorder.states(status, message)

@@ -17,7 +17,8 @@ from porthos.errors import ResultError, Status, nearest
 from porthos.integrate.march import March
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
-from porthos.system.mechanical import Adjustment, MechanicalSystem, Terminal
+from porthos.system.initial import Adjustment
+from porthos.system.mechanical import MechanicalSystem, Terminal
 from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

@@ -7,11 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError
+from porthos.errors import PorthosError, nearest
 from porthos.integrate.state_march import States
 from porthos.notation import Array, IntArray
 from porthos.results.run import Run
 from porthos.system.descriptor import Descriptor
+from porthos.system.interconnect import Interconnection
 
 
 class Port:
@@ -36,6 +37,28 @@ class Port:
         return np.cumsum(self._run.raw.supply[:, self._place].sum(axis=1))
 
 
+class ConnectionView:
+    """One connection of a run: the power into the systems that it joins; over all its ports the sum is zero."""
+
+    def __init__(self, run: StateTrajectory, ports: tuple[str, ...]) -> None:
+        self._run, self.ports = run, ports
+        self._columns = {port: run.system.inner_ports.index(port) for port in ports}
+
+    @cached_property
+    def power(self) -> dict[str, Array]:
+        """Power into its system through each port at the recorded times (T,); NaN where the inputs are."""
+        run = self._run
+        states = zip(run.x, run.u, run.t.tolist(), strict=True)
+        values = np.array([run.system.inner_power(*state) for state in states])
+        return {port: values[:, k] for port, k in self._columns.items()}
+
+    @property
+    def work(self) -> dict[str, Array]:
+        """Energy that entered its system through each port since the start (T,)."""
+        total = np.cumsum(self._run.raw.exchange, axis=0)
+        return {port: total[:, k] for port, k in self._columns.items()}
+
+
 class StateTrajectory(Run):
     """States of a descriptor system over time: run.t, run.x, run["p1"], run.H, run.port("force").work, run.at(0.37)."""
 
@@ -52,6 +75,13 @@ class StateTrajectory(Run):
     def port(self, name: str) -> Port:
         """What went through a port."""
         return Port(self, self.system.port(name))
+
+    def connection(self, name: str) -> ConnectionView:
+        """What went through a connection of an interconnected system."""
+        known = self.system.connections if isinstance(self.system, Interconnection) else {}
+        if name not in known:
+            raise PorthosError(f"system '{self.system.name}' has no connection '{name}'. {nearest(name, known)}")
+        return ConnectionView(self, known[name])
 
     @property
     def t(self) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from porthos.notation import Array
 from porthos.show.axes import WIDTH, label, legend, new_figure
@@ -23,5 +24,6 @@ def scheme_study(found: Mapping[str, Mapping[str, Array]]) -> Figure:
     for ax, name in ((left, "step $h$ [s]"), (right, "wall time of the run [s]")):
         label(ax, "error of the positions", x=name, log=True)
         ax.set_xscale("log")
-    legend(left)
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    legend(left, columns=2, outside=True)
     return figure

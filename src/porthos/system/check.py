@@ -184,6 +184,11 @@ def difference_jacobian(f: Callable[[Array], Array], x: Array, step: float = 1e-
     return np.array(columns).T.reshape(-1, x.size)
 
 
+def precise_jacobian(f: Callable[[Array], Array], x: Array) -> Array:
+    """df/dx by central differences with one Richardson step: exact up to degree four, up to round-off."""
+    return (4 * difference_jacobian(f, x, 5e-4) - difference_jacobian(f, x, 1e-3)) / 3
+
+
 def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ...]:
     """g(q) = 0, G = dg/dq by differences, and the rank of G."""
     g, G = system.g(q), system.G(q)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,9 @@ from scipy import sparse
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array
 from porthos.system.check import difference_jacobian
+
+if TYPE_CHECKING:
+    from porthos.system.consistency import IndexReport
 
 Matrix: TypeAlias = Any  # a dense array (k, l), or a sparse one for large systems
 ANALYTIC = 4  # `tangent_cost` of a derivative that is known
@@ -46,6 +49,15 @@ class Descriptor(ABC):
     def sources(self) -> Mapping[str, Callable[[float], Any]]:
         """Ports that the system feeds itself, such as loads, and their u(t)."""
         return {}
+
+    @property
+    def inner_ports(self) -> tuple[str, ...]:
+        """Ports of parts that are connected within the system, if it has parts."""
+        return ()
+
+    def inner_power(self, x: Array, u: Array, t: float = 0.0, z: Array | None = None) -> Array:
+        """The power into the parts through each of `inner_ports`; with a costate z in the place of that at x."""
+        return np.zeros(0)
 
     @abstractmethod
     def H(self, x: Array, t: float = 0.0) -> float:
@@ -81,9 +93,35 @@ class Descriptor(ABC):
         null = left[:, values <= NO_RATE * values.max(initial=0.0)]
         return null @ (null.T @ self.flow(x, u, t))
 
+    def index(self, x: Array | None = None, u: Array | None = None, t: float = 0.0) -> IndexReport:
+        """The index at a state (default: the initial one), how many states are free, and how well the state fits."""
+        from porthos.system.consistency import index_report  # it needs this module
+
+        return index_report(self, *self._point(x, u, t), t)
+
+    def consistent(self, x: Array | None = None, u: Array | None = None, t: float = 0.0) -> Array:
+        """The state next to x that meets the algebraic and the hidden equations; inputs count as constant."""
+        from porthos.system.consistency import consistent_state  # it needs this module
+
+        return consistent_state(self, *self._point(x, u, t), t)
+
+    def fed(self, t: float) -> Array:
+        """The inputs that the system feeds itself; those of open ports are zero."""
+        u = np.zeros(self.width)
+        for name, source in self.sources.items():
+            u[self.port(name)] = source(t)
+        return u
+
+    def _point(self, x: Array | None, u: Array | None, t: float) -> tuple[Array, Array]:
+        return self.initial_state() if x is None else self.as_state(x), self.fed(t) if u is None else u
+
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """The derivative of `residual` with respect to x, by central differences unless a subclass knows better."""
         return difference_jacobian(lambda at: self.residual(at, rate, u, t), x, DIFFERENCE)
+
+    def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """dy/dx (m, n), by central differences unless a subclass knows better."""
+        return difference_jacobian(lambda at: self.y(at, u, t), x, DIFFERENCE)
 
     @property
     def tangent_cost(self) -> int:

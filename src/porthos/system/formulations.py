@@ -1,4 +1,4 @@
-"""Formulations of a mechanical system that are no pH-DAE: constraints on position level (000, sections 4.4.1 and 7.3).
+"""Formulations of a mechanical system, and those that are no pH-DAE: constraints on position level (000, 4.4.1, 7.3).
 
 index 3:  q' = v,            M v' = B~ u - grad V - G^T lambda,   0 = g(q)
 GGL:      q' = v + G^T mu,   M v' = B~ u - grad V - G^T lambda,   0 = G v,   0 = g(q)   (stabilised index 2)
@@ -19,11 +19,11 @@ from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.mechanical import MechanicalSystem
 
 
-class Index3Form(Descriptor):
-    """x = (q, v, lambda) with the constraints g(q) = 0 themselves."""
+class MechanicalForm(Descriptor):
+    """A mechanical system in other equations: states (q, v, lambda), then multipliers `more` of each constraint."""
 
-    title, extra = "index 3", 0
-    tangent_cost = ANALYTIC
+    title: str
+    more: tuple[str, ...] = ()
 
     def __init__(self, system: MechanicalSystem) -> None:
         self.system = system
@@ -32,7 +32,7 @@ class Index3Form(Descriptor):
     @property
     def dimension(self) -> int:
         """Number of states."""
-        return self.system.dimension + self.extra * self.system.m
+        return self.system.dimension + len(self.more) * self.system.m
 
     @property
     def ports(self) -> Mapping[str, slice]:
@@ -41,8 +41,10 @@ class Index3Form(Descriptor):
 
     @property
     def blocks(self) -> Mapping[str, slice]:
-        """Parts of the state."""
-        return self.system.blocks
+        """Parts of the state; further multipliers are one block each."""
+        first, m = self.system.dimension, self.system.m
+        places = {name: slice(first + k * m, first + (k + 1) * m) for k, name in enumerate(self.more)}
+        return {**self.system.blocks, **places}
 
     @property
     def sources(self) -> Mapping[str, Any]:
@@ -51,13 +53,13 @@ class Index3Form(Descriptor):
 
     def initial_state(self) -> Array:
         """The initial state of the mechanical system; further multipliers are zero."""
-        return np.concatenate([self.system.initial_state(), np.zeros(self.extra * self.system.m)])
+        return np.concatenate([self.system.initial_state(), np.zeros(len(self.more) * self.system.m)])
 
     def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """(q, v, lambda, mu) of a state; mu is empty unless there is one."""
+        """(q, v, lambda, further multipliers) of a state; the last are empty unless there are some."""
         n, m = self.system.n, self.system.m
-        q, v, lam, mu = np.split(self.as_state(x), [n, 2 * n, 2 * n + m])
-        return q, v, lam, mu
+        q, v, lam, more = np.split(self.as_state(x), [n, 2 * n, 2 * n + m])
+        return q, v, lam, more
 
     def H(self, x: Array, t: float = 0.0) -> float:
         """Kinetic plus potential energy."""
@@ -69,10 +71,17 @@ class Index3Form(Descriptor):
 
     @cached_property
     def _E(self) -> sparse.csr_array:
-        rest = np.zeros((1 + self.extra) * self.system.m)
+        rest = np.zeros((1 + len(self.more)) * self.system.m)
         return sparse.csr_array(
             sparse.diags_array(np.concatenate([np.ones(self.system.n), self.system.mass_diagonal, rest]))
         )
+
+
+class Index3Form(MechanicalForm):
+    """x = (q, v, lambda) with the constraints g(q) = 0 themselves."""
+
+    title = "index 3"
+    tangent_cost = ANALYTIC
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, B~ u - grad V - G^T lambda, g)."""
@@ -80,10 +89,10 @@ class Index3Form(Descriptor):
         return np.concatenate([v, self._force(q, lam, u), self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
-        """-df/dx without the derivative of B~ u."""
+        """-df/dx."""
         q, _, lam, _ = self.split(x)
         one, G = sparse.eye_array(self.system.n), self.system.G(q)
-        return _matrix([[None, -one, None], [self.system.G_stiffness(lam), None, G.T], [-G, None, _zero(G)]])
+        return _matrix([[None, -one, None], [self._stiffness(q, lam, u), None, G.T], [-G, None, _zero(G)]])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
@@ -94,6 +103,9 @@ class Index3Form(Descriptor):
         """None."""
         return 0.0
 
+    def _stiffness(self, q: Array, lam: Array, u: Array) -> sparse.csr_array:
+        return self.system.G_stiffness(lam) - self.system.force_slope(q, u)
+
     def _force(self, q: Array, lam: Array, u: Array) -> Array:
         return self.system.Bt(q) @ u - self.system.gradV(q) - self.system.G(q).T @ lam
 
@@ -101,12 +113,7 @@ class Index3Form(Descriptor):
 class StabilisedForm(Index3Form):
     """x = (q, v, lambda, mu) with the constraints on both levels, after Gear, Gupta and Leimkuhler."""
 
-    title, extra = "GGL, index 2", 1
-
-    @property
-    def blocks(self) -> Mapping[str, slice]:
-        """Parts of the state; mu is one block."""
-        return {**self.system.blocks, "mu": slice(self.system.dimension, self.dimension)}
+    title, more = "GGL, index 2", ("mu",)
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v + G^T mu, B~ u - grad V - G^T lambda, G v, g)."""
@@ -115,13 +122,13 @@ class StabilisedForm(Index3Form):
         return np.concatenate([v + G.T @ mu, self._force(q, lam, u), G @ v, self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
-        """-df/dx without the derivative of B~ u."""
+        """-df/dx."""
         q, v, lam, mu = self.split(x)
         one, G, stiffness = sparse.eye_array(self.system.n), self.system.G(q), self.system.G_stiffness
         return _matrix(
             [
                 [-stiffness(mu), -one, None, -G.T],
-                [stiffness(lam), None, G.T, None],
+                [self._stiffness(q, lam, u), None, G.T, None],
                 [-self.system.G_rate(v), -G, _zero(G), None],
                 [-G, None, None, _zero(G)],
             ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,9 @@ from porthos.notation import Array
 from porthos.system.check import Report, symmetric_finding
 from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
+
+if TYPE_CHECKING:
+    from porthos.system.nullspace import ReducedPHDAE
 
 Coefficient: TypeAlias = ArrayLike | Callable[..., Any] | None
 Names: TypeAlias = int | Sequence[str] | Mapping[str, int]
@@ -184,6 +187,12 @@ class LinearPHDAE(GeneralPHDAE):
         self.check(samples=1).require()
         self._initial = None if initial is None else self.as_state(np.asarray(initial, dtype=np.float64))
 
+    def reduced(self) -> ReducedPHDAE:
+        """The same system without multipliers, in the null space of its constraints (004, eq. (33))."""
+        from porthos.system.nullspace import ReducedPHDAE  # it needs this module
+
+        return ReducedPHDAE(self)
+
     def structure(self, x: Array, t: float = 0.0) -> Report:
         """The conditions of Definition 4.1, and that E^T Q is symmetric, without which z = Q x has no energy."""
         symmetry = symmetric_finding("E^T Q symmetric", dense(self.E(x)).T @ self.Q, self.block_of)
@@ -212,6 +221,10 @@ class LinearPHDAE(GeneralPHDAE):
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """-(J - R) Q."""
         return -self._matrices[1]
+
+    def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """(B + P)^T Q."""
+        return self._matrices[3]
 
 
 def _places(system: str, what: str, names: Names, letter: str) -> dict[str, slice]:

@@ -2,71 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
 from porthos.errors import ModelError
 from porthos.notation import Array
+from porthos.system.formulations import MechanicalForm
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.phdae import PHDAE
 
 
-class GGLForm(PHDAE):
+class GGLForm(MechanicalForm, PHDAE):
     """A mechanical system with constraints on position and velocity level (GGL principle)."""
+
+    title, more = "GGL", ("gamma",)
 
     def __init__(self, system: MechanicalSystem) -> None:
         require_inertia(system)
-        self.system = system
-        self.name = f"{system.name} (GGL)"
-
-    @property
-    def dimension(self) -> int:
-        """Number of states (q, v, lambda, gamma)."""
-        return 2 * self.system.n + 2 * self.system.m
-
-    @property
-    def ports(self) -> Mapping[str, slice]:
-        """The ports of the mechanical system."""
-        return self.system.ports
-
-    @property
-    def blocks(self) -> Mapping[str, slice]:
-        """Parts of the state; gamma is one block."""
-        return {**self.system.blocks, "gamma": slice(self.system.dimension, self.dimension)}
-
-    @property
-    def sources(self) -> Mapping[str, Any]:
-        """The loads of the mechanical system."""
-        return self.system.sources
-
-    def initial_state(self) -> Array:
-        """The initial state of the mechanical system, with gamma = 0."""
-        return np.concatenate([self.system.initial_state(), np.zeros(self.system.m)])
-
-    def _parts(self, x: Array) -> tuple[Array, Array]:
-        return x[: self.system.n], x[self.system.n : 2 * self.system.n]
-
-    def H(self, x: Array, t: float = 0.0) -> float:
-        """Kinetic plus potential energy."""
-        return self.system.H(self.as_state(x)[: self.system.dimension])
-
-    def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
-        """diag(I, M, 0, 0)."""
-        return self._E
-
-    @cached_property
-    def _E(self) -> sparse.csr_array:
-        zero = np.zeros(2 * self.system.m)
-        diagonal = np.concatenate([np.ones(self.system.n), self.system.mass_diagonal, zero])
-        return sparse.csr_array(sparse.diags_array(diagonal))
+        super().__init__(system)
 
     def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """The skew matrix of (61)."""
-        q, v = self._parts(self.as_state(x))
+        q, v, _, _ = self.split(x)
         G, dG = self.system.G(q), self.system.G_rate(v)
         W = sparse.csr_array(sparse.diags_array(1.0 / self.system.mass_diagonal))
         one = sparse.eye_array(self.system.n)
@@ -82,7 +39,7 @@ class GGLForm(PHDAE):
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(q', -p, G q', dG q' - G M^-1 p), q' = v + M^-1 G^T gamma, p = grad V + G^T lambda + dG^T gamma - B~ u."""
-        q, v, lam, gamma = np.split(self.as_state(x), np.cumsum([self.system.n, self.system.n, self.system.m]))
+        q, v, lam, gamma = self.split(x)
         G, dG, mass = self.system.G(q), self.system.G_rate(v), self.system.mass_diagonal
         rate = v + G.T @ gamma / mass
         p = self.system.gradV(q) + G.T @ lam + dG.T @ gamma - self.system.Bt(q) @ u
@@ -95,7 +52,7 @@ class GGLForm(PHDAE):
 
     def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0; B~; 0; G M^-1 B~]: the output is then B~^T q', the true velocity of the point of action."""
-        q, _ = self._parts(self.as_state(x))
+        q, _, _, _ = self.split(x)
         Bt, G = self.system.Bt(q), self.system.G(q)
         W = sparse.csr_array(sparse.diags_array(1.0 / self.system.mass_diagonal))
         p = Bt.shape[1]

@@ -6,6 +6,7 @@ nearest configuration up to the square of the gap.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,12 +14,29 @@ import numpy as np
 from porthos.errors import InconsistentStateError, ModelError
 from porthos.notation import Array
 from porthos.system.constraints import RIGIDITY
-from porthos.system.mechanical import Adjustment, MechanicalSystem
+from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, joint_gaps, joint_rates, moved, rigid_velocity
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
 REFUSED = 1e-8
 ITERATIONS = 30
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """How far the projection of the initial values moved one body."""
+
+    body: str
+    position: float
+    rotation: float
+    velocity: float
+    angular_velocity: float
+
+    def __str__(self) -> str:
+        return (
+            f"'{self.body}': position by {self.position:.3e}, rotation by {self.rotation:.3e} rad, velocity by "
+            f"{self.velocity:.3e}, angular velocity by {self.angular_velocity:.3e}"
+        )
 
 
 def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["project", "refuse"]) -> None:

@@ -1,123 +1,278 @@
-"""Power-preserving interconnection of two pH-DAEs through a transformer, eqs. (38)-(48) of 001.
+"""Power-preserving interconnection of any number of pH-DAEs through named ports; again a pH-DAE, H = H_1 + H_2 + ...
 
-u_A = T_A lambda,  u_B = -T_B lambda,  T_A^T y_A = T_B^T y_B,  hence  u_A . y_A + u_B . y_B = 0  and
-
-[E_A 0 0; 0 E_B 0; 0 0 0] x' = [J_A 0 B_A T_A; 0 J_B -B_B T_B; -(B_A T_A)^T (B_B T_B)^T 0] (z_A, z_B, lambda) + ports;
-
-with r, R, P, S, N of both systems where they have them.
+Connected ports obey u = K y + T lambda, 0 = T^T y with K skew. With v = (z, lambda, u_open), (z, u) = L v for the parts
+side by side and y = Y v for connected outputs, the whole has
+Gamma = L^T Gamma_parts L - Y^T K Y,   W = L^T W_parts L,   E = diag(E_1, E_2, ..., 0),
+skew and >= 0 as those of the parts are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from porthos.errors import PorthosError
-from porthos.model import joints as j
+from porthos.errors import StructureError, nearest
 from porthos.notation import Array
-from porthos.system.descriptor import Matrix
-from porthos.system.mechanical import MechanicalSystem
+from porthos.system.connections import Connection
+from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
+from porthos.system.wiring import Port, Wire, block_diagonal, indices, places
 
-Transformer = Callable[[Array, Array], tuple[Array, Array]]
+SMALL = 400  # states up to which E is dense: sparse ones of this size only cost time
 
 
 class Interconnection(PHDAE):
-    """Two pH-DAEs joined through one port of each; again a pH-DAE, with H = H_A + H_B."""
+    """pH-DAEs whose ports are connected; states are (x_1, x_2, ..., lambda). Made by `interconnect`."""
 
-    def __init__(self, a: PHDAE, b: PHDAE, port_a: str, port_b: str, transformer: Transformer, rows: int) -> None:
-        self.a, self.b, self.rows = a, b, rows
-        self.name = f"{a.name} + {b.name}"
-        self._inner_a, self._inner_b = a.port(port_a), b.port(port_b)
-        self._outer_a = {name: place for name, place in a.ports.items() if name != port_a}
-        self._outer_b = {name: place for name, place in b.ports.items() if name != port_b}
-        self.transformer = transformer
+    def __init__(self, parts: Mapping[str, PHDAE], connections: Sequence[Connection], name: str) -> None:
+        self.parts, self.name = dict(parts), name
+        self._systems = tuple(self.parts.values())
+        self._x = places([system.dimension for system in self._systems])
+        self._u = places([system.width for system in self._systems])
+        self._all = self._named_ports()
+        self._wires = self._connected(connections)
+        self.rows = sum(wire.law.rows for wire in self._wires)
+        joined = {port.name for wire in self._wires for port in wire.ports}
+        self._open = [port for port in self._all if port.name not in joined]
+        self._inner = indices(port.place for wire in self._wires for port in wire.ports)
+        self._outer = indices(port.place for port in self._open)
+        self._fixed_law: tuple[Array, Array] | None = None
+        if all(wire.law.constant for wire in self._wires):
+            self._fixed_law = self.law(np.zeros(self.dimension))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"'{part}'" for part in self.parts)
+        return f"Interconnection('{self.name}': {parts} by {len(self._wires)} connections, {self.dimension} states)"
+
+    # --- names and places
+
+    def _named_ports(self) -> list[Port]:
+        """All ports of all parts; a name that two parts have gets the name of its part in front."""
+        names = [name for system in self._systems for name in system.ports]
+        ports = []
+        for k, ((part, system), place) in enumerate(zip(self.parts.items(), self._u, strict=True)):
+            for name, own in system.ports.items():
+                full = name if names.count(name) == 1 else f"{part}: {name}"
+                ports.append(Port(full, name, k, slice(place.start + own.start, place.start + own.stop)))
+        return ports
+
+    def _found(self, label: str, name: str) -> Port:
+        """The port that a connection names, alone or with its part in front."""
+        parts = list(self.parts)
+        known = {f"{parts[port.part]}: {port.own}": port for port in self._all} | {p.name: p for p in self._all}
+        if name in known:
+            return known[name]
+        twice = [port.name for port in self._all if port.own == name]
+        if twice:
+            raise StructureError(f"connection '{label}': port '{name}' is not unique; write one of {twice}.")
+        raise StructureError(
+            f"connection '{label}': there is no port '{name}'. {nearest(name, (p.name for p in self._all))}"
+        )
+
+    def _connected(self, connections: Sequence[Connection]) -> list[Wire]:
+        wires: list[Wire] = []
+        taken: dict[str, str] = {}
+        at = sum(system.dimension for system in self._systems)
+        for connection in connections:
+            label = connection.label
+            if label in {wire.label for wire in wires}:
+                raise StructureError(f"interconnect: two connections are named '{label}'; give each a name of its own.")
+            ports = tuple(self._found(label, name) for name in connection.ports)
+            for port in ports:
+                if port.name in taken:
+                    raise StructureError(
+                        f"connection '{label}': port '{port.name}' is taken by connection '{taken[port.name]}'. Give "
+                        "the system a second port there, or join all three by one Relation."
+                    )
+                taken[port.name] = label
+            law = connection.law([self._systems[port.part] for port in ports], [port.width for port in ports])
+            wires.append(Wire(label, ports, law, slice(at, at + law.rows)))
+            at += law.rows
+        return wires
 
     @property
     def dimension(self) -> int:
-        """Number of states (x_A, x_B, lambda)."""
-        return self.a.dimension + self.b.dimension + self.rows
+        """Number of states (x_1, x_2, ..., lambda)."""
+        return sum(system.dimension for system in self._systems) + self.rows
 
-    @property
+    @cached_property
     def blocks(self) -> Mapping[str, slice]:
-        """Parts of both systems, and the multipliers of the connection."""
-        n = self.a.dimension
-        result = {f"{self.a.name}: {k}": s for k, s in self.a.blocks.items()}
-        result |= {f"{self.b.name}: {k}": slice(n + s.start, n + s.stop) for k, s in self.b.blocks.items()}
-        result["interconnection"] = slice(n + self.b.dimension, self.dimension)
-        return result
+        """States of all parts with the name of the part in front, then the multipliers of the connections."""
+        result = {}
+        for (part, system), place in zip(self.parts.items(), self._x, strict=True):
+            for name, own in system.blocks.items():
+                result[f"{part}: {name}"] = slice(place.start + own.start, place.start + own.stop)
+        return result | {wire.label: wire.place for wire in self._wires if wire.law.rows}
 
-    @property
+    @cached_property
     def ports(self) -> Mapping[str, slice]:
-        """The ports that stay open; a name that both systems have gets the name of its system in front."""
-        result: dict[str, slice] = {}
-        at = 0
-        for system, outer, others in ((self.a, self._outer_a, self._outer_b), (self.b, self._outer_b, self._outer_a)):
-            for name, place in outer.items():
-                width = place.stop - place.start
-                result[f"{system.name}: {name}" if name in others else name] = slice(at, at + width)
-                at += width
-        return result
+        """The ports that stay open; a name that two parts have gets the name of its part in front."""
+        own = places([port.width for port in self._open])
+        return {port.name: place for port, place in zip(self._open, own, strict=True)}
 
-    @property
+    @cached_property
     def sources(self) -> Mapping[str, Any]:
-        """What the systems feed themselves, by the names that their ports have here."""
-        fed = {**self.a.sources, **self.b.sources}
-        both = set(self._outer_a) & set(self._outer_b)
-        named = {f"{s.name}: {k}": u for s in (self.a, self.b) for k, u in s.sources.items() if k in both}
-        return {name: source for name, source in (fed | named).items() if name in self.ports}
+        """What the parts feed themselves, by the names that their ports have here."""
+        fed = [(port, self._systems[port.part].sources) for port in self._open]
+        return {port.name: sources[port.own] for port, sources in fed if port.own in sources}
 
-    def split(self, x: Array) -> tuple[Array, Array, Array]:
-        """(x_A, x_B, lambda) of a state."""
+    @cached_property
+    def connections(self) -> Mapping[str, tuple[str, ...]]:
+        """Name of each connection and of the ports it joins; those within a part have its name in front."""
+        own = {wire.label: tuple(port.name for port in wire.ports) for wire in self._wires}
+        return own | {
+            f"{part}: {label}": tuple(f"{part}: {port}" for port in ports)
+            for part, system in self.parts.items()
+            if isinstance(system, Interconnection)
+            for label, ports in system.connections.items()
+        }
+
+    @cached_property
+    def inner_ports(self) -> tuple[str, ...]:
+        """The connected ports, those of parts that are interconnections themselves included."""
+        return tuple(port for ports in self.connections.values() for port in ports)
+
+    # --- states
+
+    def initial_state(self) -> Array:
+        """The initial states of the parts, moved by impulses of the connections where they contradict these."""
+        parts = [system.initial_state() for system in self._systems]
+        return self.consistent(np.concatenate([*parts, np.zeros(self.rows)]))
+
+    def split(self, x: Array) -> tuple[list[Array], Array]:
+        """The states of the parts, and lambda."""
         x = self.as_state(x)
-        n, m = self.a.dimension, self.b.dimension
-        return x[:n], x[n : n + m], x[n + m :]
+        return [x[place] for place in self._x], x[self.dimension - self.rows :]
 
-    def internal_ports(self, xa: Array, xb: Array, t: float = 0.0) -> tuple[Array, Array]:
-        """The port matrices B_A T_A and B_B T_B of the connection."""
-        Ta, Tb = self.transformer(xa, xb)
-        return self.a.B(xa, t)[:, self._inner_a] @ Ta, self.b.B(xb, t)[:, self._inner_b] @ Tb
+    def part_state(self, name: str, x: Array) -> Array:
+        """The state of one part."""
+        if name not in self.parts:
+            raise StructureError(f"'{self.name}' has no part '{name}'. {nearest(name, self.parts)}")
+        return self.as_state(x)[self._x[list(self.parts).index(name)]]
+
+    def law(self, x: Array) -> tuple[Array, Array]:
+        """K (p, p) and T (p, rows) of all connections, between the p connected inputs and outputs."""
+        if self._fixed_law is not None:
+            return self._fixed_law
+        states, _ = self.split(x)
+        laws = [wire.law.at([states[port.part] for port in wire.ports]) for wire in self._wires]
+        return block_diagonal([K for K, _ in laws]), block_diagonal([T for _, T in laws])
+
+    def _exchange(self, x: Array, u: Array, t: float, z: Array | None = None) -> tuple[list[Array], list[Array], Array]:
+        """States and inputs of the parts, and all their outputs: (1 - K D) u = K y_0 + T lambda at connected ports."""
+        states, lam = self.split(x)
+        lam = lam if z is None else z[self._x[-1].stop :]
+        K, T = self.law(x)
+        every = np.zeros(self._u[-1].stop)
+        every[self._outer] = u
+        every[self._inner] = T @ lam
+        if K.any():
+            every[self._inner] = 0.0
+            free = self._outputs(states, every, t, z)
+            D = self._through(states, t)[:, self._inner]
+            inner = np.linalg.solve(np.eye(len(K)) - K @ D[self._inner], K @ free[self._inner] + T @ lam)
+            every[self._inner] = inner
+            outputs = free + D @ inner
+        else:
+            outputs = self._outputs(states, every, t, z)
+        return states, [every[place] for place in self._u], outputs
+
+    def _outputs(self, states: list[Array], every: Array, t: float, z: Array | None) -> Array:
+        if z is None:
+            each = zip(self._systems, states, self._u, strict=True)
+            return np.concatenate([system.y(x, every[place], t) for system, x, place in each])
+        parts = zip(self._systems, states, self._x, strict=True)
+        free = [s.B(xi, t).T @ z[place] + s.P(xi, t).T @ z[place] for s, xi, place in parts]
+        return np.concatenate(free) + self._through(states, t) @ every
+
+    def _through(self, states: list[Array], t: float) -> Array:
+        """S - N of the parts side by side."""
+        each = zip(self._systems, states, strict=True)
+        return block_diagonal([dense(system.S(x, t) - system.N(x, t)) for system, x in each])
+
+    def inputs(self, x: Array, u: Array, t: float = 0.0) -> list[Array]:
+        """The inputs of all parts when the open ports get u."""
+        return self._exchange(x, u, t)[1]
+
+    def _side_by_side(self, states: list[Array], matrix: Callable[[PHDAE, Array], Matrix]) -> sparse.csr_array:
+        parts = [sparse.csr_array(matrix(system, x)) for system, x in zip(self._systems, states, strict=True)]
+        return sparse.csr_array(sparse.block_diag(parts, format="csr"))
+
+    # --- the pH-DAE
 
     def H(self, x: Array, t: float = 0.0) -> float:
-        """H_A + H_B."""
-        xa, xb, _ = self.split(x)
-        return self.a.H(xa, t) + self.b.H(xb, t)
+        """H_1 + H_2 + ..."""
+        states, _ = self.split(x)
+        return sum(system.H(xi, t) for system, xi in zip(self._systems, states, strict=True))
 
     def E(self, x: Array, t: float = 0.0) -> Matrix:
-        """diag(E_A, E_B, 0)."""
-        xa, xb, _ = self.split(x)
-        parts = [sparse.csr_array(self.a.E(xa, t)), sparse.csr_array(self.b.E(xb, t))]
-        return sparse.csr_array(sparse.block_diag([*parts, sparse.csr_array((self.rows, self.rows))]))
+        """diag(E_1, E_2, ..., 0)."""
+        states, _ = self.split(x)
+        parts = [system.E(xi, t) for system, xi in zip(self._systems, states, strict=True)]
+        none = np.zeros((self.rows, self.rows))
+        if self.dimension <= SMALL:
+            return block_diagonal([*map(dense, parts), none])
+        return sparse.csr_array(sparse.block_diag([*parts, none], format="csr"))
 
     def z(self, x: Array, t: float = 0.0) -> Array:
-        """(z_A, z_B, lambda)."""
-        xa, xb, lam = self.split(x)
-        return np.concatenate([self.a.z(xa, t), self.b.z(xb, t), lam])
+        """(z_1, z_2, ..., lambda)."""
+        states, lam = self.split(x)
+        return np.concatenate([*(s.z(xi, t) for s, xi in zip(self._systems, states, strict=True)), lam])
 
     def r(self, x: Array, t: float = 0.0) -> Array:
-        """(r_A, r_B, 0)."""
-        xa, xb, _ = self.split(x)
-        return np.concatenate([self.a.r(xa, t), self.b.r(xb, t), np.zeros(self.rows)])
+        """(r_1, r_2, ..., 0)."""
+        states, _ = self.split(x)
+        return np.concatenate([*(s.r(xi, t) for s, xi in zip(self._systems, states, strict=True)), np.zeros(self.rows)])
 
     def Gamma(self, x: Array, t: float = 0.0) -> sparse.csr_array:
-        """K_A^T Gamma_A K_A + K_B^T Gamma_B K_B, where K_A (z_A, z_B, lambda, u) = (z_A, u_A); skew as they are."""
-        xa, xb, _ = self.split(x)
-        return self._joined(xa, xb, self.a.Gamma(xa, t), self.b.Gamma(xb, t))
+        """L^T Gamma_parts L - Y^T K Y, skew as those of the parts."""
+        states, _ = self.split(x)
+        L, Y = self._routing(x, t)
+        K, _ = self.law(x)
+        J, B, N = (self._letter(states, letter, t) for letter in "JBN")
+        parts = sparse.block_array([[J, B], [-B.T, N]], format="csr")
+        return sparse.csr_array(L.T @ parts @ L - Y.T @ sparse.csr_array(K) @ Y)
 
     def W(self, x: Array, t: float = 0.0) -> sparse.csr_array:
-        """K_A^T W_A K_A + K_B^T W_B K_B, >= 0 as they are."""
-        xa, xb, _ = self.split(x)
-        return self._joined(xa, xb, self.a.W(xa, t), self.b.W(xb, t))
+        """L^T W_parts L, >= 0 as those of the parts."""
+        states, _ = self.split(x)
+        L, _ = self._routing(x, t)
+        R, P, S = (self._letter(states, letter, t) for letter in "RPS")
+        return sparse.csr_array(L.T @ sparse.block_array([[R, P], [P.T, S]], format="csr") @ L)
+
+    def _letter(self, states: list[Array], letter: str, t: float) -> sparse.csr_array:
+        return self._side_by_side(states, lambda system, xi: getattr(system, letter)(xi, t))
+
+    def _routing(self, x: Array, t: float) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """L with (z, u) = L (z, lambda, u_open) for the parts side by side, and Y: the connected outputs."""
+        states, _ = self.split(x)
+        K, T = self.law(x)
+        n, w, m = self._x[-1].stop, self._u[-1].stop, self.dimension
+        D = sparse.csr_array(self._through(states, t)[self._inner])
+        outer = sparse.csr_array(
+            (np.ones(len(self._outer)), (self._outer, m + np.arange(len(self._outer)))), (w, m + self.width)
+        )
+        C = sparse.lil_array((len(K), m + self.width))  # connected outputs while connected inputs are zero
+        C[:, :n] = self._side_by_side(states, lambda s, xi: s.B(xi, t) + s.P(xi, t)).T[self._inner]
+        C = sparse.csr_array(C) + D @ outer
+        F = K @ C.toarray()
+        F[:, n:m] += T
+        F = np.linalg.solve(np.eye(len(K)) - K @ dense(D[:, self._inner]), F)
+        into = sparse.csr_array((np.ones(len(self._inner)), (self._inner, np.arange(len(self._inner)))), (w, len(K)))
+        states_only = sparse.eye_array(n, m + self.width)
+        L = sparse.vstack([states_only, outer + into @ sparse.csr_array(F)], format="csr")
+        return sparse.csr_array(L), sparse.csr_array(C + D[:, self._inner] @ sparse.csr_array(F))
 
     def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
-        """The coupled structure matrix of (44a), skew."""
+        """The coupled structure matrix, skew."""
         return self.Gamma(x, t)[: self.dimension, : self.dimension]
 
     def R(self, x: Array, t: float = 0.0) -> sparse.csr_array:
-        """diag(R_A, R_B, 0), and what the connection takes from feed-through."""
+        """diag(R_1, R_2, ..., 0), and what the connections take from feed-through."""
         return self.W(x, t)[: self.dimension, : self.dimension]
 
     def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
@@ -136,124 +291,93 @@ class Interconnection(PHDAE):
         """Dissipative feed-through of the ports that stay open."""
         return self.W(x, t)[self.dimension :, self.dimension :]
 
+    @property
+    def storages(self) -> tuple[tuple[slice, PHDAE], ...]:
+        """Those of the parts: what a part stores is its own affair, also in a discrete gradient."""
+        return tuple(
+            (slice(at.start + place.start, at.start + place.stop), storage)
+            for at, system in zip(self._x, self._systems, strict=True)
+            for place, storage in system.storages
+        )
+
+    # --- what the matrices give, from the parts themselves
+
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(f_A, f_B, T_B^T y_B - T_A^T y_A) with the inputs of both: what the matrices give, without making them."""
-        xa, xb, lam = self.split(x)
-        Ta, Tb = self.transformer(xa, xb)
-        open_a = sum(s.stop - s.start for s in self._outer_a.values())
-        ua = _inputs(self.a, self._inner_a, self._outer_a, Ta @ lam, u[:open_a])
-        ub = _inputs(self.b, self._inner_b, self._outer_b, -Tb @ lam, u[open_a:])
-        gap = Tb.T @ self.b.y(xb, ub, t)[self._inner_b] - Ta.T @ self.a.y(xa, ua, t)[self._inner_a]
-        return np.concatenate([self.a.flow(xa, ua, t), self.b.flow(xb, ub, t), gap])
+        """(f_1, f_2, ..., -T^T y) with the inputs of the parts."""
+        states, inputs, outputs = self._exchange(x, u, t)
+        flows = [s.flow(xi, ui, t) for s, xi, ui in zip(self._systems, states, inputs, strict=True)]
+        return np.concatenate([*flows, -self.law(x)[1].T @ outputs[self._inner]])
 
-    def _joined(self, xa: Array, xb: Array, A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
-        """K_A^T A K_A + K_B^T B K_B."""
-        Ta, Tb = self.transformer(xa, xb)
-        n, m, outer = self.a.dimension, self.b.dimension, self.dimension
-        Ka = self._routing(self.a, self._inner_a, self._outer_a, Ta, 0, outer)
-        open_a = sum(s.stop - s.start for s in self._outer_a.values())
-        Kb = self._routing(self.b, self._inner_b, self._outer_b, -Tb, n, outer + open_a)
-        assert Ka.shape[1] == Kb.shape[1] == n + m + self.rows + self.width
-        return sparse.csr_array(Ka.T @ A @ Ka + Kb.T @ B @ Kb)
+    def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
+        """(J - R) e from the parts: their own responses, and what the connections answer to e."""
+        states, inputs, outputs = self._exchange(x, np.zeros(self.width), t, e)
+        each = zip(self._systems, states, self._x, inputs, strict=True)
+        flows = [s.response(xi, e[at], t) + (s.B(xi, t) - s.P(xi, t)) @ ui for s, xi, at, ui in each]
+        return np.concatenate([*flows, -self.law(x)[1].T @ outputs[self._inner]])
 
-    def _routing(
-        self, system: PHDAE, inner: slice, outer: Mapping[str, slice], T: Array, state: int, first: int
-    ) -> sparse.csr_array:
-        """K with K (z_A, z_B, lambda, u) = (z, u) of one system, whose states and open inputs begin where told."""
-        n, lam = system.dimension, self.a.dimension + self.b.dimension
-        K = sparse.lil_array((n + system.width, self.dimension + self.width))
-        K[np.arange(n), state + np.arange(n)] = 1.0
-        K[n + inner.start : n + inner.stop, lam : lam + self.rows] = T
-        for place in outer.values():
-            columns = np.arange(place.start, place.stop)
-            K[n + columns, first + np.arange(columns.size)] = 1.0
-            first += columns.size
-        return K.tocsr()
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """Outputs of the open ports."""
+        return self._exchange(x, np.zeros(self.width) if u is None else u, t)[2][self._outer]
 
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """What all parts lose."""
+        states, inputs, _ = self._exchange(x, u, t)
+        return sum(s.dissipation(xi, ui, t) for s, xi, ui in zip(self._systems, states, inputs, strict=True))
 
-def _inputs(system: PHDAE, inner: slice, outer: Mapping[str, slice], inside: Array, outside: Array) -> Array:
-    """The inputs of a system whose inner port gets `inside` and whose open ports get `outside`, in their order."""
-    u, at = np.zeros(system.width), 0
-    u[inner] = inside
-    for place in outer.values():
-        u[place] = outside[at : at + place.stop - place.start]
-        at += place.stop - place.start
-    return u
+    def inner_power(self, x: Array, u: Array, t: float = 0.0, z: Array | None = None) -> Array:
+        """The power into the parts through each of `inner_ports`; over a connection its sum is zero."""
+        states, inputs, outputs = self._exchange(x, u, t, z)
+        costates = [None if z is None else z[place] for place in self._x]
+        power = outputs * np.concatenate(inputs)
+        own = [float(power[port.place].sum()) for wire in self._wires for port in wire.ports]
+        each = zip(self._systems, states, inputs, costates, strict=True)
+        deeper = [system.inner_power(xi, ui, t, zi) for system, xi, ui, zi in each]
+        return np.concatenate([own, *deeper])
+
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
+        """From the derivatives of the parts; by differences if a connection depends on the state."""
+        if self._fixed_law is None:
+            return super().tangent(x, rate, u, t)
+        states, inputs, _ = self._exchange(x, u, t)
+        (K, T), D = self._fixed_law, self._through(states, t)[np.ix_(self._inner, self._inner)]
+        each = list(zip(self._systems, states, self._x, inputs, strict=True))
+        A = block_diagonal([dense(s.tangent(xi, rate[place], ui, t)) for s, xi, place, ui in each])
+        C = block_diagonal([s.output_slope(xi, ui, t) for s, xi, _, ui in each])[self._inner]
+        B = block_diagonal([dense(s.B(xi, t) - s.P(xi, t)) for s, xi, _, _ in each])[:, self._inner]
+        inner = np.linalg.solve(np.eye(len(K)) - K @ D, np.hstack([K @ C, T]))  # du/d(x, lambda)
+        outputs = D @ inner
+        outputs[:, : A.shape[1]] += C
+        A = np.hstack([A, np.zeros((len(A), self.rows))])
+        return np.vstack([A - B @ inner, T.T @ outputs])
+
+    @property
+    def tangent_cost(self) -> int:
+        """As much as those of the parts, unless a connection depends on the state."""
+        if self._fixed_law is None:
+            return super().tangent_cost
+        return max(ANALYTIC, *(system.tangent_cost for system in self._systems))
 
 
 def interconnect(
-    a: PHDAE, b: PHDAE, ports: tuple[str, str], through: j.Joint | Transformer | None = None, rows: int | None = None
+    *systems: PHDAE | Mapping[str, PHDAE],
+    through: Connection | Sequence[Connection],
+    name: str | None = None,
 ) -> Interconnection:
-    """Join system `a` and system `b` through one port of each.
+    """Join systems `through` connections of their ports: Transformer, Gyrator, Feedback, Relation or KinematicPair.
 
-    `through` is a joint (both systems are then single rigid bodies with wrench ports at their centres of mass), a
-    function (x_a, x_b) -> (T_A, T_B) with its number of `rows`, or None: equal outputs, opposite inputs, eq. (41).
+    A port is called by its name, with the name of its system and a colon in front where two systems have the same:
+    'motor: shaft'. Systems with equal names, or one that takes part twice, are given as {name: system}.
     """
-    port_a, port_b = ports
-    if isinstance(through, j.Joint):
-        pair = KinematicPair(a, b, through)
-        return Interconnection(a, b, port_a, port_b, pair, pair.rows)
-    widths = [s.stop - s.start for s in (a.port(port_a), b.port(port_b))]
-    if through is not None:
-        if rows is None:
-            raise PorthosError("interconnect: a transformer needs rows=, the number of its columns.")
-        return Interconnection(a, b, port_a, port_b, through, rows)
-    if widths[0] != widths[1]:
-        raise PorthosError(
-            f"interconnect: port '{port_a}' of '{a.name}' has {widths[0]} inputs, port '{port_b}' of '{b.name}' has "
-            f"{widths[1]}; they must be equal, or give a transformer."
-        )
-    identity = np.eye(widths[0])
-    return Interconnection(a, b, port_a, port_b, lambda xa, xb: (identity, identity), widths[0])
-
-
-class KinematicPair:
-    """The transformer of a joint between two single bodies with wrench ports at their centres of mass.
-
-    A row blocks a translation n at the coincident point x_B (force n on B, -n on A, both acting there) or a
-    rotation about a x b (torque). On rigid velocities  -T_A^T y_A + T_B^T y_B = G_J v  row by row, eq. (48).
-    """
-
-    def __init__(self, a: PHDAE, b: PHDAE, joint: j.Joint) -> None:
-        for system in (a, b):
-            if not isinstance(system, MechanicalSystem) or len(system.body_names) != 1 or not system.rigid.size:
-                raise PorthosError(
-                    f"interconnect: {joint.where} joins two single rigid bodies; '{system.name}' is not one."
-                )
-        self.joint = joint
-        self.rows = sum(row.count for row in joint.rows)
-        self._start = [s.initial_arrays()[0][0] for s in (a, b) if isinstance(s, MechanicalSystem)]
-
-    def _fixed(self, side: int, world: Array, q: Array) -> Array:
-        """A world vector at the start, fixed in a body, at the configuration q (4, 3)."""
-        return (self._start[side][1:] @ world) @ q[1:]
-
-    def _point(self, side: int, world: Array, q: Array) -> Array:
-        """A world point at the start, fixed in a body, at the configuration q (4, 3)."""
-        return q[0] + self._fixed(side, world - self._start[side][0], q)
-
-    def __call__(self, xa: Array, xb: Array) -> tuple[Array, Array]:
-        """T_A and T_B (6, rows) at two states."""
-        qa, qb = xa[:12].reshape(4, 3), xb[:12].reshape(4, 3)
-        rows: list[tuple[Array, Array]] = []  # force at the coincident point, torque
-        zero = np.zeros(3)
-        at = zero
-        for row in self.joint.rows:
-            match row:
-                case j.Coincide(_, point_b):
-                    at = self._point(1, point_b, qb)
-                    rows += [(e, zero) for e in np.eye(3)]
-                case j.InPlane(normal, _, point_b):
-                    at = self._point(1, point_b, qb)
-                    rows.append((self._fixed(0, normal, qa), zero))
-                case j.Distance(point_a, point_b, _):
-                    at = self._point(1, point_b, qb)
-                    rows.append((at - self._point(0, point_a, qa), zero))
-                case j.Angle(vector_a, vector_b):
-                    axis = np.cross(self._fixed(0, vector_a, qa), self._fixed(1, vector_b, qb))
-                    rows.append((zero, -axis))
-        F, tau = (np.array(part) for part in zip(*rows, strict=True))
-        return (
-            np.hstack([F, np.cross(at - qa[0], F) + tau]).T,
-            np.hstack([F, np.cross(at - qb[0], F) + tau]).T,
-        )
+    parts: dict[str, PHDAE] = {}
+    for given in systems:
+        for key, system in given.items() if isinstance(given, Mapping) else ((getattr(given, "name", "?"), given),):
+            if not isinstance(system, PHDAE):
+                hint = " Assemble the model first: model.assemble()." if hasattr(system, "assemble") else ""
+                raise StructureError(f"interconnect: expected pH-DAEs, found {system!r}.{hint}")
+            if key in parts:
+                raise StructureError(f"interconnect: two systems are named '{key}'; give them as {{name: system}}.")
+            parts[key] = system
+    if not parts:
+        raise StructureError("interconnect: there is no system to join.")
+    connections = [through] if isinstance(through, Connection) else list(through)
+    return Interconnection(parts, connections, name or " + ".join(parts))

@@ -8,10 +8,10 @@ body, then the rows of the joints.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +24,10 @@ from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.phdae import PHDAE
-from porthos.system.wrench import torque_rows
+from porthos.system.wrench import torque_rows, torque_rows_slope
+
+if TYPE_CHECKING:
+    from porthos.system.initial import Adjustment
 
 
 @dataclass(frozen=True)
@@ -35,23 +38,6 @@ class Terminal:
     body: int
     basis: Array  # (6, k)
     source: Any
-
-
-@dataclass(frozen=True)
-class Adjustment:
-    """How far the projection of the initial values moved one body."""
-
-    body: str
-    position: float
-    rotation: float
-    velocity: float
-    angular_velocity: float
-
-    def __str__(self) -> str:
-        return (
-            f"'{self.body}': position by {self.position:.3e}, rotation by {self.rotation:.3e} rad, velocity by "
-            f"{self.velocity:.3e}, angular velocity by {self.angular_velocity:.3e}"
-        )
 
 
 class MechanicalSystem(PHDAE):
@@ -335,18 +321,52 @@ class MechanicalSystem(PHDAE):
         G = self.G(q)
         return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
 
+    def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
+        """(e_v, -e_q - G^T e_lambda, G e_v)."""
+        (q, _, _), (a, b, c) = self.split(x), self.split(e)
+        G = self.G(q)
+        return np.concatenate([b, -a - G.T @ c, G @ b])
+
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
         q, v, _ = self.split(x)
         return self.Bt(q).T @ v
 
+    def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
+        """[d(B~^T v)/dq, B~^T, 0]."""
+        q, v, _ = self.split(x)
+        rate, turned = self.to_kernel(v, rate=True), np.zeros((self.width, *self.still.shape))
+        for b, place, slope in self._slopes(q):
+            turned[place, b, 1:] = np.einsum("r,rkij->kij", rate[b, 1:].ravel(), slope)
+        parts = [turned.reshape(self.width, -1)[:, self.slots], self.Bt(q).toarray().T, np.zeros((self.width, self.m))]
+        return np.hstack(parts)
+
+    def force_slope(self, q: Array, u: Array) -> sparse.csr_array:
+        """d(B~ u)/dq (n, n)."""
+        if not u.any():
+            return sparse.csr_array((self.n, self.n))
+        blocks = np.zeros((len(self.still), 12, 12))
+        for b, place, slope in self._slopes(q):
+            blocks[b, 3:, 3:] += (slope.transpose(0, 2, 3, 1) @ u[place]).reshape(9, 9)
+        return sparse.csr_array(sparse.block_diag(blocks, format="csr")[self.slots][:, self.slots])
+
+    def _slopes(self, q: Array) -> Iterator[tuple[int, slice, Array]]:
+        """Body, columns and derivative (9, k, 3, 3) of the director rows of B~, of each load on a rigid body."""
+        full = self.to_kernel(q)
+        for k, (terminal, place) in enumerate(zip(self.terminals, self.ports.values(), strict=True)):
+            b, load = terminal.body, self.mech.load[k]
+            if self.mech.body[b].rigid:
+                slope = torque_rows_slope(full[b, 1:], load.point, bool(load.printed))
+                yield b, place, np.einsum("rwij,wk->rkij", slope, terminal.basis)
+
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
-        """-df/dx; the derivative of B~ u is left out, which is a term of order h^2 in the matrix of a step."""
+        """-df/dx."""
         q, v, lam = self.split(x)
         one, G = sparse.eye_array(self.n), self.G(q)
-        rows = [[None, -one, None], [self.G_stiffness(lam), None, G.T], [-self.G_rate(v), -G, None]]
+        stiffness = self.G_stiffness(lam) - self.force_slope(q, u)
+        rows = [[None, -one, None], [stiffness, None, G.T], [-self.G_rate(v), -G, None]]
         if self.m == 0:
-            rows = [[None, -one], [sparse.csr_array((self.n, self.n)), None]]
+            rows = [[None, -one], [stiffness, None]]
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
     @cached_property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,9 @@ from porthos.notation import Array
 from porthos.system.check import Report, check_structure, worst_of
 from porthos.system.descriptor import Descriptor, Matrix
 from porthos.system.dirac import Bond, DiracStructure
+
+if TYPE_CHECKING:
+    from porthos.system.general import LinearPHDAE
 
 SPAN = 1.0  # spread of random states and times in `check`
 
@@ -74,6 +78,10 @@ class PHDAE(Descriptor):
         inner = (self.J(x, t) - self.R(x, t)) @ self.z(x, t)
         return inner + (self.B(x, t) - self.P(x, t)) @ u - self.r(x, t)
 
+    def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
+        """(J - R) e for any effort e in the place of z."""
+        return self.J(x, t) @ e - self.R(x, t) @ e
+
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """The outputs, y = (B + P)^T z + (S - N) u; u counts as zero if it is not given."""
         y = (self.B(x, t) + self.P(x, t)).T @ self.z(x, t)
@@ -101,6 +109,11 @@ class PHDAE(Descriptor):
             dissipation=(both, -(self.W(x, t) @ both)),
         )
 
+    @property
+    def storages(self) -> tuple[tuple[slice, PHDAE], ...]:
+        """Places of the state with a Hamiltonian of their own, whose sum is H, and the systems that have it."""
+        return ((slice(0, self.dimension), self),)
+
     def autonomous(self) -> PHDAE:
         """The same system with time as a state, fed by a port 'time' with 1 (000, 4.2.3)."""
         from porthos.system.transform import AutonomousForm  # it needs this module
@@ -122,6 +135,12 @@ class PHDAE(Descriptor):
         from porthos.system.transform import TransformedPHDAE  # it needs this module
 
         return TransformedPHDAE(self, phi, slope, drift, U)
+
+    def linearised(self, x: Array | None = None, u: Array | None = None, t: float = 0.0) -> LinearPHDAE:
+        """The linear pH-DAE of small deviations from a state of rest x (default: the initial state) with inputs u."""
+        from porthos.system.linearize import linearised  # it needs this module
+
+        return linearised(self, *self._point(x, u, t), t)
 
     def check(self, x: Array | None = None, t: float | None = None, samples: int = 5, seed: int = 0) -> Report:
         """Test every condition of Definition 4.1; the report names the one that fails, and where.

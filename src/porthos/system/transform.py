@@ -13,7 +13,7 @@ import numpy as np
 
 from porthos.errors import StructureError
 from porthos.notation import Array
-from porthos.system.check import difference_jacobian
+from porthos.system.check import precise_jacobian
 from porthos.system.descriptor import Matrix, dense
 from porthos.system.phdae import PHDAE
 
@@ -126,8 +126,8 @@ class TransformedPHDAE(PHDAE):
             self.drift: Callable[[Array, float], Array] = lambda w, t: np.zeros(n)
         else:
             self.phi = phi
-            self.slope = slope or (lambda w, t: _derivative(lambda at: phi(at, t), w))
-            self.drift = drift or (lambda w, t: _derivative(lambda at: phi(w, at[0]), np.array([t]))[:, 0])
+            self.slope = slope or (lambda w, t: precise_jacobian(lambda at: phi(at, t), w))
+            self.drift = drift or (lambda w, t: precise_jacobian(lambda at: phi(w, at[0]), np.array([t]))[:, 0])
         if U is None or not callable(U):
             left = np.eye(n) if U is None else _square("U", U, system)
             self.U: Callable[[Array, float], Array] = lambda w, t: left
@@ -218,8 +218,3 @@ def _square(letter: str, given: Any, system: PHDAE) -> Array:
             f"'{system.name}' transformed: {letter} must be regular, found a matrix of condition {condition:.1e}."
         )
     return matrix
-
-
-def _derivative(f: Callable[[Array], Array], x: Array) -> Array:
-    """df/dx by central differences with one Richardson step."""
-    return (4 * difference_jacobian(f, x, 5e-4) - difference_jacobian(f, x, 1e-3)) / 3

@@ -1,0 +1,57 @@
+"""`porthos modes`: frequencies and shapes of small vibrations of a model file about its state of rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from porthos.cli.answers import tell
+from porthos.model.modelfile import ModelFile
+from porthos.system.modes import ComplexArray, Modes, modes
+
+MOVES = 1e-6  # amplitude, relative to the largest, from which a body counts as moving
+
+
+def modes_of_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None:
+    """Read a file, find where its mechanism rests, and say how it vibrates there."""
+    model = ModelFile.read(path, changes).model
+    found, bodies = modes(model), [body.name for body in model.bodies]
+    tell(_text(model.name, found, bodies), _data(model.name, found, bodies), as_json)
+
+
+def _text(name: str, found: Modes, bodies: list[str]) -> str:
+    steady = "stable" if found.stable else "UNSTABLE: a mode grows"
+    still = int(np.sum(found.eigenvalues == 0.0))
+    lines = [f"{name}: {len(found) - still} mode(s) about the state of rest, {steady}"]
+    if still:
+        lines.append(f"  {still} zero eigenvalue(s): {still // 2} motion(s) that nothing brings back")
+    for k, s in enumerate(found.eigenvalues):
+        if s == 0.0:
+            continue
+        moving = [body for body in bodies if _amplitude(found, k, body) > MOVES]
+        shown = ", ".join(f"'{body}'" for body in moving[:6]) + (" and others" if len(moving) > 6 else "")
+        note = f", grows with exp({s.real:.6g} t)" if s.real > 0.0 else ""
+        lines.append(f"  {k}  {found.frequencies[k]:12.6g} Hz  damping {found.damping[k]:.4f}{note}  moves {shown}")
+    return "\n".join(lines)
+
+
+def _amplitude(found: Modes, mode: int, body: str) -> float:
+    one = found.displacement(mode, body)
+    return float(np.abs(np.concatenate([one.translation, one.rotation])).max())
+
+
+def _data(name: str, found: Modes, bodies: list[str]) -> dict[str, Any]:
+    listed = []
+    for k, s in enumerate(found.eigenvalues):
+        moved = {body: found.displacement(k, body) for body in bodies}
+        shape = {b: {"translation": _parts(d.translation), "rotation": _parts(d.rotation)} for b, d in moved.items()}
+        values = {"frequency": float(found.frequencies[k]), "damping": float(found.damping[k])}
+        listed.append({**values, "eigenvalue": [s.real, s.imag], "shape": shape})
+    return {"model": name, "stable": found.stable, "modes": listed}
+
+
+def _parts(amplitude: ComplexArray) -> dict[str, list[float]]:
+    return {"real": amplitude.real.tolist(), "imaginary": amplitude.imag.tolist()}

@@ -1,0 +1,124 @@
+"""Free vibrations about a state of rest: A x = s E x with finite s, and the motion of bodies in each mode.
+
+s = -delta +- i omega_d:   omega = |s|,   damping ratio = delta/|s|,   frequency = |Im s|/(2 pi).
+Constraints hold on position and velocity level, so a mechanism with f degrees of freedom has 2 f eigenvalues.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porthos.errors import PorthosError, nearest
+from porthos.model.model import Model
+from porthos.notation import Array
+from porthos.system.descriptor import Descriptor
+from porthos.system.equilibrium import equilibrium, place_of_rest
+from porthos.system.linearize import finite_part, pencil
+from porthos.system.mechanical import MechanicalSystem
+
+ComplexArray: TypeAlias = NDArray[np.complex128]
+STILL = 1e-7  # eigenvalue, relative to the largest, that counts as zero
+
+
+@dataclass(frozen=True)
+class Displacement:
+    """How a body moves in a mode, in world axes: complex amplitudes, real where all move in phase."""
+
+    translation: ComplexArray  # of the centre of mass (3,)
+    rotation: ComplexArray  # (3,), in rad
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Eigenvalues and shapes of small motions about a state, slowest first; of a conjugate pair the upper one."""
+
+    system: Descriptor  # whose states are those of the shapes
+    state: Array
+    eigenvalues: ComplexArray  # (k,), Im >= 0
+    shapes: ComplexArray  # (k, n), largest entry one, of mechanisms among q
+    all_eigenvalues: ComplexArray  # conjugates included
+
+    @cached_property
+    def frequencies(self) -> Array:
+        """|Im s|/(2 pi) in Hz (k,); 0 for modes that do not oscillate."""
+        return np.abs(self.eigenvalues.imag) / (2 * np.pi)
+
+    @property
+    def angular_frequencies(self) -> Array:
+        """|Im s| in rad/s (k,)."""
+        return np.abs(self.eigenvalues.imag)
+
+    @cached_property
+    def damping(self) -> Array:
+        """Damping ratios -Re s/|s| (k,): 1 decays without oscillation, below 0 it grows, 0 for s = 0."""
+        size = np.abs(self.eigenvalues)
+        return np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0) + 0.0  # no -0
+
+    @property
+    def stable(self) -> bool:
+        """Whether no mode grows."""
+        return bool(np.all(self.all_eigenvalues.real <= STILL * np.abs(self.all_eigenvalues).max(initial=1.0)))
+
+    def __len__(self) -> int:
+        return self.eigenvalues.size
+
+    def shape(self, mode: int, state: str) -> ComplexArray:
+        """The part of a mode's shape that belongs to a part of the state."""
+        return self.shapes[mode, self.system.block(state)]
+
+    def displacement(self, mode: int, body: str) -> Displacement:
+        """How a body of a mechanism moves in a mode."""
+        mechanism = getattr(self.system, "system", None)
+        if not isinstance(mechanism, MechanicalSystem):
+            raise PorthosError(f"'{self.system.name}' has no bodies; ask for the shape of a state instead.")
+        if body not in mechanism.body_names:
+            raise PorthosError(f"system '{mechanism.name}' has no body '{body}'. {nearest(body, mechanism.body_names)}")
+        moved, q = self.shape(mode, f"q of '{body}'"), self.state[self.system.block(f"q of '{body}'")]
+        turned = np.zeros(3, dtype=np.complex128)
+        if q.size > 3:
+            turned = 0.5 * np.cross(q[3:].reshape(3, 3), moved[3:].reshape(3, 3)).sum(axis=0)
+        return Displacement(moved[:3], turned)
+
+    def summary(self) -> str:
+        """A line for each mode."""
+        lines = [f"{self.system.name}: {len(self)} modes, {'stable' if self.stable else 'UNSTABLE'}"]
+        for k, s in enumerate(self.eigenvalues):
+            lines.append(f"  {k}  {self.frequencies[k]:12.6g} Hz  damping {self.damping[k]:8.4f}  s = {s:.6g}")
+        return "\n".join(lines)
+
+
+def modes(model: Model | Descriptor, state: Array | None = None, inputs: Array | None = None) -> Modes:
+    """Free vibrations of a model or system about the state of rest next to its initial placement, or next to `state`.
+
+    Loads count as they are at t = 0, ports as zero unless `inputs` gives them.
+    """
+    system: Any = model.assemble() if isinstance(model, Model) else model
+    start = system.initial_state() if state is None else system.as_state(state)
+    u = system.fed(0.0) if inputs is None else np.asarray(inputs, dtype=np.float64)
+    measured = slice(None)
+    if isinstance(system, MechanicalSystem):
+        measured = slice(system.n)
+        x = np.concatenate([place_of_rest(system, start, u), np.zeros(system.m)])
+        system = system.formulation("GGL")
+    else:
+        x = equilibrium(system, start, u)
+    F, Z = finite_part(*pencil(system, x, u))
+    values, vectors = np.linalg.eig(F)
+    # a motion without restoring force is a double zero, of which round-off makes pairs of its square root
+    noise = STILL * max(float(np.abs(values).max(initial=0.0)), float(np.sqrt(np.linalg.norm(F))))
+    real, imaginary = (np.where(np.abs(part) <= noise, 0.0, part) for part in (values.real, values.imag))
+    return _sorted(system, x, real + 1j * imaginary, Z @ vectors, measured)
+
+
+def _sorted(system: Descriptor, x: Array, values: ComplexArray, vectors: ComplexArray, measured: slice) -> Modes:
+    """Slowest first, one of each conjugate pair; the largest `measured` entry of a shape is one."""
+    kept = np.flatnonzero(values.imag >= 0.0)
+    kept = kept[np.lexsort((values[kept].real, np.abs(values[kept])))]
+    shapes = vectors.T[kept]
+    largest = np.take_along_axis(shapes, np.abs(shapes[:, measured]).argmax(axis=1)[:, None], axis=1)
+    return Modes(system, x, values[kept], shapes / largest, values)
