@@ -243,7 +243,10 @@ def _drift(case: Case, mechanism: Mechanism, steps: int, truth: Truth) -> float:
 
 
 def refined(entry: Entry, codes: Sequence[Code], rows: Sequence[Row], factor: int = 10) -> list[Row]:
-    """The codes with the settings found, compared once more at a step smaller by `factor`, to the same time."""
+    """The codes with the settings found, compared once more at a step smaller by `factor`, to the same time.
+
+    This is about solutions, not about speed: tolerances are the tight ones.
+    """
     whole = entry.build()
     mechanism = replace(whole, h=whole.h / factor, check=whole.check * factor, steps=whole.check * factor)
     truth = find_truth(codes[0].build(mechanism, rows[0].chosen), mechanism)
@@ -251,7 +254,7 @@ def refined(entry: Entry, codes: Sequence[Code], rows: Sequence[Row], factor: in
     for code, row in zip(codes, rows, strict=True):
         if row.chosen is None:
             continue
-        case = code.build(mechanism, row.chosen)
+        case = code.build(mechanism, row.chosen if code.tight is None else code.tight(row.chosen))
         end = case.record(mechanism.h, mechanism.check, mechanism.check).positions[-1]
         finer = Row(row.mechanism, row.bodies, mechanism.h, row.label, case.setting)
         finer.deviation = distance(end, truth.positions[-1])

@@ -46,7 +46,8 @@ command fails if a deviation is larger.
 
 Where a code made fewer steps than Midpoint, its time belongs to the first part of the motion only.
 
-The third table repeats the comparison on one chain with a smaller step. The last one names the settings of the peers:
+The third table repeats the comparison on one chain with a smaller step and Exudyn's default Newton tolerance. The last
+one names the settings of the peers:
 short runs rank those that agree, the best three are timed in full, the fastest counts; with more than {LARGE} bodies
 only the best six of the next smaller size are tried, if there is one. Settings close to each other change places from
 run to run. The timed runs of Exudyn have the relative Newton tolerance {TOLERANCE:g}, chosen for speed, spectral radius
@@ -63,7 +64,8 @@ section 7.3, with the inertias of the IFToMM library."""
 ABOUT_FIGURE = """\
 Chain of 16 bars with spherical joints that starts with angular velocities about the vertical besides gravity. The error
 is the largest distance of the centre of mass of any body from the reference at t = 0.2 s, the time that of the whole
-run, its setting up included. The reference is a very fine run of MuJoCo that Porthos' extrapolated solution confirms.
+run, its setting up included. The reference is a very fine run of MuJoCo that Porthos' composition of order 8 confirms;
+errors smaller than their distance are not drawn.
 For Exudyn each point is the fastest of 12 settings (nodes, Newton, tolerances) whose error is at most 1.5 times that of
 the most accurate one."""
 
