@@ -319,3 +319,32 @@ def test_command(tmp_path):
     assert data["stable"]
     lighter = json.loads(CliRunner().invoke(app, ["modes", str(path), "--json", "-p", "gravity=[0,0,-1]"]).stdout)
     assert lighter["modes"][0]["frequency"] == pytest.approx(OMEGA / (2 * np.pi) / np.sqrt(G), rel=1e-9)
+
+
+def test_a_mode_as_a_run(tmp_path):
+    """The bob swings by the amplitude with the period of the mode, off the hinge by the square of it only."""
+    found = ph.modes(pendulum())
+    run = found.motion(0, periods=2, frames=40)
+    assert run.t[-1] == pytest.approx(2 * 2 * np.pi / OMEGA)
+    place = run["bob"].position
+    assert np.abs(place - [0, 0, -0.6]).max() == pytest.approx(0.1 * run.system.length, rel=0.3)
+    assert place[40] == pytest.approx(place[0], abs=1e-12)
+    assert place[20, 0] == pytest.approx(-place[0, 0], abs=1e-12)
+    small = found.motion(0, amplitude=1e-4)
+    assert small.position_error.max() < 1e-7
+    rate = np.gradient(small["bob"].position[:, 0], small.t, edge_order=2)
+    assert rate == pytest.approx(small["bob"].velocity[:, 0], abs=0.02 * np.abs(rate).max())
+    assert run.export(tmp_path / "mode.gif").stat().st_size > 10000
+    assert run.report(tmp_path / "mode.html").stat().st_size > 100000
+
+
+def test_modes_that_cannot_be_shown():
+    found = ph.modes(pendulum())
+    with pytest.raises(ph.PorthosError, match="has modes 0 to 0, found 3"):
+        found.motion(3)
+    with pytest.raises(ph.PorthosError, match="frames >= 2"):
+        found.motion(0, frames=1)
+    free = ph.Model("free")
+    free.body("brick", ph.Box(1.0, (1, 2, 3)))
+    with pytest.raises(ph.PorthosError, match="does not oscillate"):
+        ph.modes(free).motion(0)

@@ -38,6 +38,7 @@ DOORS = {
     ("results.trajectory", "Trajectory.export"): "show",
     ("results.trajectory", "Trajectory._repr_html_"): "show",
     ("study.schemes", "SchemeStudy.plot"): "show",
+    ("system.modes", "Modes.motion"): "results",
 }
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 80
 

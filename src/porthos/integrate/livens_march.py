@@ -55,9 +55,9 @@ class _March:
         acceleration = system.accelerations(q, v)[0]
         first = h * v + h**2 / 2 * acceleration
         self.before = [first, first, first]  # increments, for the guess of plain steps; compiled ones have a table
-        self.differences = np.zeros((ORDERS, 6 * -(-system.n // 6)))
-        self.differences[0, : system.n] = first
-        self.errors, self.steps = np.zeros(ORDERS), np.zeros(1, dtype=np.int64)
+        self.differences = np.zeros((1, ORDERS, 6 * -(-system.n // 6)))
+        self.differences[0, 0, : system.n] = first
+        self.errors, self.steps = np.zeros((1, ORDERS)), np.zeros(1, dtype=np.int64)
         self.scale = np.zeros(system.n)
         self.solver: Solver | None = None
         self.tape.q[0], self.tape.v[0], self.tape.p[0] = self.q, self.v, self.p
@@ -154,6 +154,7 @@ def _states(run: _March, done: int, nodes: list[Array], last: Array, status: Sta
     means: dict[str, Any] = {
         "mean_x": np.vstack([np.full((1, x.shape[1]), np.nan), (x[1:] + x[:-1]) / 2]),
         "mean_y": np.vstack([np.full((1, y.shape[1]), np.nan), (y[1:] + y[:-1]) / 2]),
+        "exchange": np.zeros((rows, 0)),  # nothing is connected within
         "increments": np.diff(x, axis=0)[:, None] if every == 1 else np.zeros((0, 1, x.shape[1])),
     }
     return LivensStates(

@@ -356,7 +356,7 @@ def _march(  # type: ignore[no-untyped-def]
         np.empty(n * n), np.empty(n * k), np.empty(3 * n * n + m * n + m), np.empty(size * size), np.empty(size),
         np.empty(size, dtype=np.int64),
     )  # fmt: skip
-    none, groups = np.zeros(1, dtype=np.int64), differences.shape[1] // 6
+    none, groups = np.zeros(1, dtype=np.int64), differences.shape[2] // 6
     memory, habit = Memory(differences, errors, steps), Habit(none, none, none)
     d, old, last = np.zeros(6 * groups), np.empty(6 * groups), np.empty(m)
     for step in range(U.shape[0]):
@@ -364,7 +364,7 @@ def _march(  # type: ignore[no-untyped-def]
         for j in range(m):
             last[j] = mu[j]
         for attempt in range(2):  # from increments extrapolated, and if that fails from the velocity
-            guess(memory, best_order(memory), habit, groups, d)
+            guess(memory, 0, best_order(memory, 0), habit, groups, d)
             if attempt > 0:
                 for i in range(n):
                     d[i] = h * v[i]
@@ -382,14 +382,15 @@ def _march(  # type: ignore[no-untyped-def]
             scale[i] = max(abs(d[i]), MEMORY * scale[i])
             q[i], v[i], p[i] = s.q1[i], s.v1[i], 2.0 * s.Dv[i] - p[i]
             Q[row + 1, i], V[row + 1, i], P[row + 1, i] = q[i], v[i], p[i]
-        remember(memory, d, groups, old)
+        remember(memory, 0, d, groups, old)
         count[row + 1] += used
     return CONVERGED, U.shape[0]
 
 
 _TABLE = types.float64[:, ::1]
 _CHOICES = [types.int64] * 4 + [types.float64] * 2 + [types.int64] * 2  # kind ... every
-_STATE = [ARRAY, ARRAY, ARRAY, ARRAY, _TABLE, ARRAY, types.int64[::1], ARRAY]  # q ... scale
-_TAPE = [_TABLE, _TABLE, _TABLE, types.float64[:, :, ::1], _TABLE, ARRAY, types.int64[::1]]
+_BOX = types.float64[:, :, ::1]
+_STATE = [ARRAY, ARRAY, ARRAY, ARRAY, _BOX, _TABLE, types.int64[::1], ARRAY]  # q ... scale
+_TAPE = [_TABLE, _TABLE, _TABLE, _BOX, _TABLE, ARRAY, types.int64[::1]]
 _RESULT = types.UniTuple(types.int64, 2)
 march_livens: Any = signed(_RESULT(*[FUNCTION] * 9, ARRAY, _TABLE, *_CHOICES, _TABLE, *_STATE, *_TAPE))(_march)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from porthos.system.descriptor import Descriptor
 from porthos.system.equilibrium import equilibrium, place_of_rest
 from porthos.system.linearize import finite_part, pencil
 from porthos.system.mechanical import MechanicalSystem
+
+if TYPE_CHECKING:
+    from porthos.results.trajectory import Trajectory
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 STILL = 1e-7  # eigenvalue, relative to the largest, that counts as zero
@@ -83,6 +86,16 @@ class Modes:
         if q.size > 3:
             turned = 0.5 * np.cross(q[3:].reshape(3, 3), moved[3:].reshape(3, 3)).sum(axis=0)
         return Displacement(moved[:3], turned)
+
+    def motion(self, mode: int, amplitude: float | None = None, periods: int = 2, frames: int = 48) -> Trajectory:
+        """A mode of a mechanism as a run, to be shown: modes.motion(0).report("mode.html"), or .export("mode.gif").
+
+        `amplitude` scales the shape; by default the furthest displacement is a tenth of the length of the mechanism. It
+        is a motion in the linear sense: energy and constraints hold to second order in the amplitude.
+        """
+        from porthos.results.vibration import vibration
+
+        return vibration(self, mode, amplitude, periods, frames)
 
     def summary(self) -> str:
         """A line for each mode."""
