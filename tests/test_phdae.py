@@ -207,7 +207,8 @@ def test_matrices_are_tested_at_once(changes, message):
         ph.LinearPHDAE("linear", **({"J": [[0, 1], [-1, 0]], "Q": np.eye(2)} | changes))
 
 
-def test_the_example_of_the_documentation_runs(capsys):
+def test_the_example_of_the_documentation_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # it writes a film
     page = (Path(__file__).parent.parent / "docs" / "phdae.md").read_text()
     names: dict = {}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
