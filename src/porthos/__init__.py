@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
+    from porthos.integrate.partitioned import LobattoPair as LobattoPair
+    from porthos.integrate.partitioned import Murua as Murua
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
@@ -73,6 +75,7 @@ _HOMES = {
     "integrate.composition": "Composition",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
+    "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "

@@ -19,10 +19,10 @@ from porthos.integrate.livens_march import march_lagrangian
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
-from porthos.integrate.runge_kutta import RungeKutta
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import as_march, march_states
+from porthos.integrate.state_scheme import MechanicalScheme, StateScheme
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.simulation import count_steps
@@ -73,7 +73,8 @@ def simulate(
     or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
 
     Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system, from `start` or from the
-    state that the system begins with; the result of one that is no mechanism is a StateTrajectory.
+    state that the system begins with; the result of one that is no mechanism is a StateTrajectory. `LobattoPair` and
+    `Murua` do the same on mechanisms.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
@@ -88,7 +89,7 @@ def simulate(
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     run: Trajectory | StateTrajectory
-    if isinstance(scheme, RungeKutta) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
+    if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
         if out is not None:
             raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
         run = _over_states(system, scheme, float(step), steps, int(every), inputs, progress, start)
@@ -165,7 +166,7 @@ def _reduced(
 
 def _over_states(
     system: Descriptor,
-    scheme: RungeKutta | Livens,
+    scheme: StateScheme | Livens,
     h: float,
     steps: int,
     every: int,
@@ -173,11 +174,16 @@ def _over_states(
     progress: bool | None,
     start: ArrayLike | None,
 ) -> Trajectory | StateTrajectory:
-    """A run of any descriptor system with a Runge-Kutta method, or of a Lagrangian with `Livens`."""
+    """A run of any descriptor system with a scheme of stages, or of a Lagrangian with `Livens`."""
     if isinstance(scheme, Livens) and not isinstance(system, LagrangianSystem):
         raise PorthosError(
             f"simulate: {scheme!r} steps mechanisms and Lagrangians, and '{system.name}' is neither. Make it a "
             "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
+        )
+    if isinstance(scheme, MechanicalScheme) and not isinstance(system, MechanicalSystem):
+        raise PorthosError(
+            f"simulate: {scheme!r} steps positions and velocities of mechanisms, and '{system.name}' is none. Use a "
+            "Runge-Kutta method such as ph.RadauIIA(3)."
         )
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
     signals = Signals(system, inputs, steps)

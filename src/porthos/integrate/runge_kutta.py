@@ -7,36 +7,21 @@ The unknowns are the increments W_i = h X_i', which do not grow where h is small
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from porthos.errors import PorthosError
-from porthos.integrate.newton import LARGEST_DENSE, Solver, newton
-from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Contract
+from porthos.integrate.newton import LARGEST_DENSE, newton
+from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY
+from porthos.integrate.state_scheme import NEGLIGIBLE, StateScheme, Step
 from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix, dense
 
-NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
-
 
 @dataclass(frozen=True)
-class Step:
-    """One step: the state at its end, stages X_i and increments W_i (s, n), and what the next step may start from."""
-
-    x: Array
-    stages: Array
-    increments: Array
-    solver: Solver
-    iterations: int
-    converged: bool
-
-
-@dataclass(frozen=True)
-class RungeKutta(Contract):
+class RungeKutta(StateScheme):
     """An implicit Runge-Kutta method with `stages` stages.
 
     Runs on every descriptor system: on pH-DAEs of users, on mechanical systems in the form (24) of 001 and on their
@@ -47,19 +32,6 @@ class RungeKutta(Contract):
     stages: int
     tolerance: float = 0.0
     max_iterations: int = 50
-
-    def __post_init__(self) -> None:
-        name = type(self).__name__
-        if not self.tolerance >= 0.0:
-            raise PorthosError(f"{name}: tolerance must be >= 0, found {self.tolerance!r}.")
-        if not self.max_iterations >= 1:
-            raise PorthosError(f"{name}: max_iterations must be >= 1, found {self.max_iterations!r}.")
-        _ = self.tableau  # refuses a number of stages that makes no sense
-
-    @property
-    @abstractmethod
-    def tableau(self) -> Tableau:
-        """The coefficients."""
 
     @property
     def order(self) -> int:

@@ -1,4 +1,4 @@
-"""The march of a Runge-Kutta method over the states of a descriptor system, with its discrete power balance:
+"""The march of a scheme with stages over the states of a descriptor system, with its discrete power balance:
 
 H(x1) - H(x0) = h sum_i b_i (y_i . u_i - d_i) + defect,   d_i = (z_i, u_i)^T W (z_i, u_i)        (000, section 5.3.2).
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from porthos.errors import InputError, Status
 from porthos.integrate.march import March
-from porthos.integrate.runge_kutta import RungeKutta, Step
 from porthos.integrate.signals import Signals
+from porthos.integrate.state_scheme import StateScheme, Step
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Descriptor
@@ -81,7 +81,7 @@ class _Recorder:
 
 def march_states(
     system: Descriptor,
-    scheme: RungeKutta,
+    scheme: StateScheme,
     h: float,
     steps: int,
     every: int,

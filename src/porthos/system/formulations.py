@@ -77,7 +77,7 @@ class Index3Form(Descriptor):
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, B~ u - grad V - G^T lambda, g)."""
         q, v, lam, _ = self.split(x)
-        return np.concatenate([v, self._force(q, lam, u), self.system.g(q)])
+        return np.concatenate([v, self._force(q, v, lam, u), self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx without the derivative of B~ u."""
@@ -94,8 +94,8 @@ class Index3Form(Descriptor):
         """None."""
         return 0.0
 
-    def _force(self, q: Array, lam: Array, u: Array) -> Array:
-        return self.system.Bt(q) @ u - self.system.gradV(q) - self.system.G(q).T @ lam
+    def _force(self, q: Array, v: Array, lam: Array, u: Array) -> Array:
+        return self.system.force(q, v, u) - self.system.G(q).T @ lam
 
 
 class StabilisedForm(Index3Form):
@@ -112,7 +112,7 @@ class StabilisedForm(Index3Form):
         """(v + G^T mu, B~ u - grad V - G^T lambda, G v, g)."""
         q, v, lam, mu = self.split(x)
         G = self.system.G(q)
-        return np.concatenate([v + G.T @ mu, self._force(q, lam, u), G @ v, self.system.g(q)])
+        return np.concatenate([v + G.T @ mu, self._force(q, v, lam, u), G @ v, self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx without the derivative of B~ u."""

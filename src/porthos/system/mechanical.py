@@ -291,6 +291,15 @@ class MechanicalSystem(PHDAE):
             blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
         return sparse.csr_array(blocks[self.slots])
 
+    def force(self, q: Array, v: Array, u: Array) -> Array:
+        """All forces but those of the constraints: B~ u - grad V."""
+        return self.Bt(q) @ u - self.gradV(q)
+
+    def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Derivatives of `force` with respect to q and v, without that of B~ u; both are zero then."""
+        zero = sparse.csr_array((self.n, self.n))
+        return zero, zero
+
     # --- the pH-DAE form (24)
 
     def H(self, x: Array, t: float = 0.0) -> float:
@@ -333,7 +342,7 @@ class MechanicalSystem(PHDAE):
         """(v, -grad V - G^T lambda + B~ u, G v)."""
         q, v, lam = self.split(x)
         G = self.G(q)
-        return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
+        return np.concatenate([v, self.force(q, v, u) - G.T @ lam, G @ v])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
