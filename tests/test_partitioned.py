@@ -12,6 +12,8 @@ import porthos as ph
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import march_states
+from porthos.model.nodes import Scalar
+from porthos.model.values import KINDS, Misfit
 from porthos.notation import Array
 
 
@@ -226,7 +228,16 @@ def test_large_systems_are_solved_with_sparse_matrices():
     assert np.abs(run.q[-1] - fine.q[-1]).max() < 1e-6
 
 
-def test_options_in_files():
+def test_options_in_files(tmp_path):
+    file = tmp_path / "pendulum.yaml"
+    model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    model.point_mass("bob", 1.0, position=(1, 0, 0))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(1, 0, 0))
+    model.save(file, ph.Simulation(0.1, 0.2, scheme=ph.Murua(1, ggl=True)))
+    assert ph.simulate_file(file).scheme == repr(ph.Murua(1, ggl=True))
+    assert KINDS[bool].read(Scalar("line 1", "true")) is True
+    with pytest.raises(Misfit, match="expected true or false, found 'yes'"):
+        KINDS[bool].read(Scalar("line 1", "yes"))
     assert scheme_named("Murua", {"stages": 3, "ggl": True}) == ph.Murua(3, ggl=True)
     with pytest.raises(ph.PorthosError, match="Murua: ggl: expected true or false, found 1"):
         scheme_named("Murua", {"ggl": 1})

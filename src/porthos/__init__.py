@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate as simulate
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.composition import Composition as Composition
+    from porthos.integrate.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+    from porthos.integrate.generalized_alpha import HHT as HHT
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
@@ -73,6 +75,7 @@ _HOMES = {
     "Status StructureError",
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
+    "integrate.generalized_alpha": "GeneralizedAlpha HHT",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.partitioned": "LobattoPair Murua",

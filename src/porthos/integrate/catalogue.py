@@ -23,6 +23,8 @@ SCHEMES = {
     "RadauIIA": "porthos.integrate.runge_kutta",
     "LobattoPair": "porthos.integrate.partitioned",
     "Murua": "porthos.integrate.partitioned",
+    "GeneralizedAlpha": "porthos.integrate.generalized_alpha",
+    "HHT": "porthos.integrate.generalized_alpha",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 

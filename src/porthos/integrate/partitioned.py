@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -54,6 +55,10 @@ class _Equations:
     position: bool  # g = 0 takes the place of G v = 0
     ggl: bool  # both hold
 
+    @cached_property
+    def _M(self) -> Matrix:
+        return self.system.M
+
     def parts(self, y: Array) -> tuple[Array, Array, Array, Array]:
         """W (k, n), L (k, m), Z (s, n), N (s, m)."""
         n, m, (s, k) = self.system.n, self.system.m, self.weights.V.shape
@@ -79,7 +84,7 @@ class _Equations:
         (Q, V), (at, rate) = self.stages(W, Z), self.points(W, Z)
         forces = np.array([system.force(*each) for each in zip(Q, V, self.inputs, strict=True)])
         pulls = np.array([system.G(q).T @ lam for q, lam in zip(Q, L, strict=False)])
-        rows = [(W @ system.M - h * forces[: len(W)] + pulls).ravel()]
+        rows = [(W @ self._M - h * forces[: len(W)] + pulls).ravel()]
         if self.position:
             rows += [system.g(q) / h for q in at]
         else:
@@ -98,7 +103,7 @@ class _Equations:
         tangents = [system.force_tangent(*each) for each in zip(Q[:k], V[:k], self.inputs[:k], strict=True)]
         K = _diagonal([system.G_stiffness(lam) - h * fq for lam, (fq, _) in zip(L, tangents, strict=True)])
         D = _diagonal([-h * fv for _, fv in tangents])
-        block = sparse.kron(sparse.eye_array(k), system.M) + D @ BV[: k * system.n] + K @ AV[: k * system.n]
+        block = sparse.kron(sparse.eye_array(k), self._M) + D @ BV[: k * system.n] + K @ AV[: k * system.n]
         if system.m == 0:
             return block
         G, there = [system.G(q) for q in Q], _diagonal([system.G(q) for q in at])
