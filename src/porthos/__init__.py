@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.composition import Composition as Composition
     from porthos.integrate.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
     from porthos.integrate.generalized_alpha import HHT as HHT
+    from porthos.integrate.half_explicit import HEDOP5 as HEDOP5
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
@@ -76,6 +77,7 @@ _HOMES = {
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
     "integrate.generalized_alpha": "GeneralizedAlpha HHT",
+    "integrate.half_explicit": "HEDOP5",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.partitioned": "LobattoPair Murua",

@@ -25,6 +25,7 @@ SCHEMES = {
     "Murua": "porthos.integrate.partitioned",
     "GeneralizedAlpha": "porthos.integrate.generalized_alpha",
     "HHT": "porthos.integrate.generalized_alpha",
+    "HEDOP5": "porthos.integrate.half_explicit",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 

@@ -30,8 +30,8 @@ class Step:
 class StateScheme(Contract):
     """A scheme with stages: inputs are needed at the nodes of its tableau, and work is summed with its weights."""
 
-    tolerance: float
-    max_iterations: int
+    tolerance: float = 0.0
+    max_iterations: int = 50
 
     def __post_init__(self) -> None:
         name = type(self).__name__
