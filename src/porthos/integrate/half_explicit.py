@@ -19,7 +19,7 @@ from porthos.notation import Array
 from porthos.system.constrained import Constrained, split_state
 
 # rows of Dormand and Prince; the seventh is the result, the eighth (Arnold) gives its multipliers
-ROWS = (
+ROWS: tuple[tuple[float, ...], ...] = (
     (),
     (1 / 5,),
     (3 / 40, 9 / 40),
