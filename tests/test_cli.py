@@ -375,11 +375,12 @@ def test_help_and_version():
 def test_doctor_finds_this_installation_sound():
     answer = ask("doctor")
     assert answer.exit_code == 0, answer.stdout
-    assert f"right numbers: {2 * len(SCHEMES)} comparisons with exact solutions hold" in answer.stdout
+    count = 2 * len(set(SCHEMES) - {"GeneralizedAlpha", "HHT"})
+    assert f"right numbers: {count} comparisons with exact solutions hold" in answer.stdout
     assert "numba " in answer.stdout
     data = json.loads(ask("doctor", "--json").stdout)
     assert data["ok"]
-    assert len(data["self_test"]) == 2 * len(SCHEMES)
+    assert len(data["self_test"]) == count
     assert all(test["error"] < 1e-8 for test in data["self_test"])
     assert "kernels-" in data["compiled_code"]["place"]
 

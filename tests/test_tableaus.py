@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import porthos as ph
-from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
+from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiia, lobatto_iiib, lobatto_iiic, murua, radau_iia
 
 FAMILIES = {"Gauss": (gauss, 1), "RadauIIA": (radau_iia, 1), "LobattoIIIC": (lobatto_iiic, 2)}
 families = pytest.mark.parametrize("name", FAMILIES)
@@ -57,6 +57,43 @@ def test_weights_of_dense_output(name):
     assert tableau.weights(1.0) == pytest.approx(tableau.b, abs=1e-15)
     if name != "LobattoIIIC":
         assert [tableau.weights(c) for c in tableau.c] == pytest.approx(tableau.A, abs=1e-15)
+
+
+def test_the_lobatto_pair():
+    for stages in (*range(2, 12), 25):
+        first, second = lobatto_iiia(stages), lobatto_iiib(stages)
+        b = first.b
+        assert np.abs(b[:, None] * second.A + (b[:, None] * first.A).T - np.outer(b, b)).max() < 1e-15  # symplectic
+        assert first.symmetric and second.symmetric and first.stiffly_accurate
+        assert np.abs(first.A[0]).max() < 1e-15
+        for tableau in (first, second):
+            p, q, r = tableau.claims
+            assert p == 2 * stages - 2
+            assert max(tableau.B(p), tableau.C(q), tableau.D(r)) < (1e-14 if stages < 12 else 2e-13)
+    assert pytest.approx(np.array([[0, 0, 0], [5, 8, -1], [4, 16, 4]]) / 24, abs=1e-15) == lobatto_iiia(3).A
+    assert pytest.approx(np.array([[1, -1, 0], [1, 2, 0], [1, 5, 0]]) / 6, abs=1e-15) == lobatto_iiib(3).A
+
+
+def test_the_pair_of_murua():
+    """The tables of 000, section 6.3.2."""
+    a, b = np.sqrt(5), np.sqrt(15)
+    third = [[25 - a + 6 * b, 40 - 16 * a, 25 - a - 6 * b], [25 + a + 6 * b, 40 + 16 * a, 25 + a - 6 * b], [50, 80, 50]]
+    tables = {
+        1: ([[1.0]], [1.0], [-1, 2]),
+        2: ([[1 / 4 + 3**0.5 / 8, 1 / 4 - 3**0.5 / 8], [1 / 2, 1 / 2]], [0.5, 1], [1, -(3**0.5), 3**0.5]),
+        3: (np.array(third) / 180, [0.5 - a / 10, 0.5 + a / 10, 1], [-1, 5 / 3, -4 / 3, 5 / 3]),
+    }
+    for stages, (A, c, gamma) in tables.items():
+        pair = murua(stages)
+        assert pytest.approx(np.array(A), abs=1e-15) == pair.A
+        assert pair.c == pytest.approx(c, abs=1e-15)
+        assert pair.gamma == pytest.approx(gamma, abs=1e-14)
+    for stages in (4, 7, 12):
+        pair, node = murua(stages), gauss(stages).c
+        defects = [np.abs(pair.A @ node ** (k - 1) - pair.c**k / k).max() for k in range(1, stages + 2)]
+        assert max(defects) < 1e-14  # C-(s + 1)
+        assert pair.gamma[0] == pytest.approx((-1) ** stages, abs=1e-12)
+        assert pair.A[-1] == pytest.approx(pair.gauss.b, abs=1e-15)
 
 
 def test_wrong_coefficients_and_numbers_of_stages_are_refused():

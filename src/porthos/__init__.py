@@ -21,9 +21,14 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.composition import Composition as Composition
     from porthos.integrate.discrete_gradient import DiscreteGradient as DiscreteGradient
+    from porthos.integrate.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+    from porthos.integrate.generalized_alpha import HHT as HHT
+    from porthos.integrate.half_explicit import HEDOP5 as HEDOP5
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
+    from porthos.integrate.partitioned import LobattoPair as LobattoPair
+    from porthos.integrate.partitioned import Murua as Murua
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
@@ -81,8 +86,11 @@ _HOMES = {
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
     "integrate.discrete_gradient": "DiscreteGradient",
+    "integrate.generalized_alpha": "GeneralizedAlpha HHT",
+    "integrate.half_explicit": "HEDOP5",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
+    "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "

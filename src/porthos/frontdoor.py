@@ -74,7 +74,7 @@ def simulate(
 
     Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system and `DiscreteGradient` on
     every pH-DAE, from `start` or from the state that the system begins with; the result of one that is no mechanism is
-    a StateTrajectory.
+    a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the same on mechanisms.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted

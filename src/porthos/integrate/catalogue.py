@@ -23,6 +23,11 @@ SCHEMES = {
     "Gauss": "porthos.integrate.runge_kutta",
     "LobattoIIIC": "porthos.integrate.runge_kutta",
     "RadauIIA": "porthos.integrate.runge_kutta",
+    "LobattoPair": "porthos.integrate.partitioned",
+    "Murua": "porthos.integrate.partitioned",
+    "GeneralizedAlpha": "porthos.integrate.generalized_alpha",
+    "HHT": "porthos.integrate.generalized_alpha",
+    "HEDOP5": "porthos.integrate.half_explicit",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 
@@ -48,6 +53,9 @@ def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Contrac
             raise PorthosError(f"scheme: {name} has no option '{key}'. {nearest(key, known)}")
         if getattr(hints[key], "__abstractmethods__", None):  # a kind of scheme
             given[key] = _nested(f"scheme: {name}: {key}", value)
+        elif hints[key] is bool:
+            if not isinstance(value, bool):
+                raise PorthosError(f"scheme: {name}: {key}: expected true or false, found {value!r}.")
         elif not isinstance(value, NUMBERS.get(hints[key], object)) or isinstance(value, bool):
             raise PorthosError(f"scheme: {name}: {key}: expected a number, found {value!r}.")
     return cls(**given)

@@ -13,7 +13,7 @@ import numpy as np
 
 from porthos.errors import PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION
-from porthos.integrate.state_scheme import Equations, StateScheme, Step
+from porthos.integrate.state_scheme import Equations, IncrementScheme, Step
 from porthos.integrate.tableaus import Tableau, gauss
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix, dense
@@ -39,7 +39,7 @@ class _Middle:
 
 
 @dataclass(frozen=True)
-class DiscreteGradient(StateScheme):
+class DiscreteGradient(IncrementScheme):
     """Second order, symmetric, with the exact power balance of any pH-DAE whose H is smooth.
 
     For quadratic H it is the midpoint rule, Gauss(1). Algebraic equations hold in the middle of a step.

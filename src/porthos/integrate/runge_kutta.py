@@ -14,14 +14,14 @@ from scipy import sparse
 
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import Equations, StateScheme
+from porthos.integrate.state_scheme import Equations, IncrementScheme
 from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix, dense
 
 
 @dataclass(frozen=True)
-class RungeKutta(StateScheme):
+class RungeKutta(IncrementScheme):
     """An implicit Runge-Kutta method with `stages` stages.
 
     Runs on every descriptor system: on pH-DAEs of users, on mechanical systems in the form (24) of 001 and on their

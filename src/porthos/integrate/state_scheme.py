@@ -1,6 +1,7 @@
-"""One-step methods over the states of descriptor systems: a step solves equations for increments W_i of its stages.
+"""One-step methods over the states of descriptor systems, and what a step of them gives.
 
-X_i = x0 + sum_j a_ij W_j,   x1 = x0 + sum_i b_i W_i;   what the stages have to fulfil is the method's own.
+Of most a step solves equations for increments W_i of its stages, X_i = x0 + sum_j a_ij W_j, x1 = x0 + sum_i b_i W_i;
+what the stages have to fulfil is the method's own.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from porthos.integrate.scheme import Contract
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.mechanical import MechanicalSystem
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
 Equations = tuple[Callable[[Array], Array], Callable[[Array], Matrix]]
@@ -28,7 +31,7 @@ class Step:
 
     x: Array
     stages: Array
-    increments: Array
+    increments: Array  # empty if there is no dense output
     solver: Solver
     iterations: int
     converged: bool
@@ -41,8 +44,8 @@ class StateScheme(Contract):
     exact energy over many steps needs.
     """
 
-    tolerance: float
-    max_iterations: int
+    tolerance: float = 0.0
+    max_iterations: int = 50
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -58,8 +61,10 @@ class StateScheme(Contract):
         """The coefficients that make stages and the end of a step out of increments."""
 
     @abstractmethod
-    def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
-        """The residual (s n,) of the increments of a step, with inputs u (s, m) at its stages, and its derivative."""
+    def step(
+        self, system: Any, h: float, x0: Array, u: Array | None = None, t: float = 0.0, before: Any = None
+    ) -> Step:
+        """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
 
     def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
         """Outputs (s, m), losses (s,) and inner powers (s, i) at the stages of a step from x0 at time t."""
@@ -81,6 +86,26 @@ class StateScheme(Contract):
     def stiffly_accurate(self) -> bool:
         """Whether a step ends on the algebraic equations."""
         return self.tableau.stiffly_accurate
+
+
+class MechanicalScheme(StateScheme):
+    """A scheme for the states (q, v, lambda) of mechanisms in full coordinates."""
+
+    def require(self, system: Descriptor) -> None:
+        """Refuse what is no mechanism."""
+        if not isinstance(system, MechanicalSystem):
+            raise PorthosError(
+                f"simulate: {self!r} steps positions and velocities of mechanisms, and '{system.name}' is none. Use a "
+                "Runge-Kutta method such as ph.RadauIIA(3)."
+            )
+
+
+class IncrementScheme(StateScheme):
+    """A scheme whose steps solve for the increments of all stages at once."""
+
+    @abstractmethod
+    def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
+        """The residual (s n,) of the increments of a step, with inputs u (s, m) at its stages, and its derivative."""
 
     def step(
         self,

@@ -106,14 +106,58 @@ def lobatto_iiic(stages: int) -> Tableau:
     Not a collocation method: its first stage is not the state at the start.
     """
     _counted("LobattoIIIC", stages, 2)
-    inner = roots_jacobi(stages - 2, 1.0, 1.0)[0] if stages > 2 else np.zeros(0)
-    c = np.concatenate([[0.0], (1 + inner) / 2, [1.0]])
+    c = _lobatto_nodes(stages)
     b = _integrals(np.array([1.0]), c)[0]
     # rows a_i: s - 1 conditions of C(s - 1), in Legendre polynomials, and a_i1 = b_1
     values = legendre.legvander(2 * c - 1, stages - 2).T
     right = _legendre_integrals(c, stages - 1).T - np.outer(values[:, 0], np.full(stages, b[0]))
     A = np.column_stack([np.full(stages, b[0]), np.linalg.solve(values[:, 1:], right).T])
     return Tableau(f"LobattoIIIC({stages})", A, b, c, (2 * stages - 2, stages - 1, stages - 1))
+
+
+@cache
+def lobatto_iiia(stages: int) -> Tableau:
+    """Collocation at the Lobatto points: order 2s - 2; the first stage is the start, the last one the result."""
+    _counted("LobattoIIIA", stages, 2)
+    return _collocation(f"LobattoIIIA({stages})", _lobatto_nodes(stages), (2 * stages - 2, stages, stages - 2))
+
+
+@cache
+def lobatto_iiib(stages: int) -> Tableau:
+    """The symplectic partner of Lobatto IIIA: b_i a_ij + b_j a^_ji = b_i b_j; its last column is zero."""
+    first = lobatto_iiia(stages)
+    A = first.b * (1 - first.A.T / first.b[:, None])
+    A[:, -1] = 0.0
+    return Tableau(f"LobattoIIIB({stages})", A, first.b, first.c, (2 * stages - 2, stages - 2, stages))
+
+
+@dataclass(frozen=True, eq=False)
+class MuruaPair:
+    """Gauss stages with constraints at the Lobatto points c- > 0: X-_i = x0 + h sum_j a-_ij X_j' (000, 6.3.1).
+
+    z1 = gamma_0 z0 + sum_i gamma_i Z_i continues the algebraic variables by the polynomial through 0 and the stages.
+    """
+
+    gauss: Tableau
+    A: Array  # (s, s) a-_ij
+    c: Array  # (s,) c-_i, the last one is 1
+    gamma: Array  # (s + 1,)
+
+
+@cache
+def murua(stages: int) -> MuruaPair:
+    """The pair of Murua with Gauss and Lobatto points: order 2s."""
+    _counted("Murua", stages, 1)
+    first, ends = gauss(stages), _lobatto_nodes(stages + 1)[1:]
+    values = legendre.legvander(2 * np.append(0.0, first.c) - 1, stages)
+    gamma = np.asarray(np.linalg.solve(values.T, np.ones(stages + 1)), dtype=np.float64)  # all P_k are 1 at the end
+    return MuruaPair(first, _integrals(ends, first.c), ends, gamma)
+
+
+def _lobatto_nodes(stages: int) -> Array:
+    """0, 1 and the roots of P^(1,1)."""
+    inner = roots_jacobi(stages - 2, 1.0, 1.0)[0] if stages > 2 else np.zeros(0)
+    return np.concatenate([[0.0], (1 + inner) / 2, [1.0]])
 
 
 def _counted(name: str, stages: int, least: int) -> None:

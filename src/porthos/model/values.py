@@ -20,6 +20,7 @@ from porthos.model.signals import Formulas, Level, Numbers, Rows
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 WITH_UNIT = re.compile(NUMBER.pattern + r"\s*[A-Za-z°].*")
 WHOLE = re.compile(r"[-+]?\d{1,18}")
+FLAGS = {"true": True, "false": False}
 EXACT = 2.0**53  # whole numbers up to this one are written without a point
 
 
@@ -74,6 +75,13 @@ def read_text(node: Node) -> str:
     if isinstance(node, Scalar) and not node.empty:
         return node.text
     raise Misfit(node, f"expected a name, found {shown(node)}.")
+
+
+def read_flag(node: Node) -> bool:
+    """True or false."""
+    if isinstance(node, Scalar) and node.text in FLAGS:
+        return FLAGS[node.text]
+    raise Misfit(node, f"expected true or false, found {shown(node)}.")
 
 
 def _items(node: Node, expected: str) -> tuple[Node, ...]:
@@ -152,6 +160,7 @@ ANY_VECTOR = _list_of(ONE)
 KINDS: dict[Any, Kind] = {
     float: Kind(read_number, write_number, ONE),
     int: Kind(_read_whole, int, {"type": "integer"}),
+    bool: Kind(read_flag, bool, {"type": "boolean"}),
     str: Kind(read_text, str, NAME),
     ArrayLike: Kind(_read_vector, write_array, VECTOR),
     Tensor: Kind(

@@ -86,7 +86,7 @@ class Index3Form(MechanicalForm):
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, B~ u - grad V - G^T lambda, g)."""
         q, v, lam, _ = self.split(x)
-        return np.concatenate([v, self._force(q, lam, u), self.system.g(q)])
+        return np.concatenate([v, self._force(q, v, lam, u), self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
@@ -106,8 +106,8 @@ class Index3Form(MechanicalForm):
     def _stiffness(self, q: Array, lam: Array, u: Array) -> sparse.csr_array:
         return self.system.G_stiffness(lam) - self.system.force_slope(q, u)
 
-    def _force(self, q: Array, lam: Array, u: Array) -> Array:
-        return self.system.Bt(q) @ u - self.system.gradV(q) - self.system.G(q).T @ lam
+    def _force(self, q: Array, v: Array, lam: Array, u: Array) -> Array:
+        return self.system.force(q, v, u) - self.system.G(q).T @ lam
 
 
 class StabilisedForm(Index3Form):
@@ -119,7 +119,7 @@ class StabilisedForm(Index3Form):
         """(v + G^T mu, B~ u - grad V - G^T lambda, G v, g)."""
         q, v, lam, mu = self.split(x)
         G = self.system.G(q)
-        return np.concatenate([v + G.T @ mu, self._force(q, lam, u), G @ v, self.system.g(q)])
+        return np.concatenate([v + G.T @ mu, self._force(q, v, lam, u), G @ v, self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""

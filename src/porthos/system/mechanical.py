@@ -277,6 +277,14 @@ class MechanicalSystem(PHDAE):
             blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
         return sparse.csr_array(blocks[self.slots])
 
+    def force(self, q: Array, v: Array, u: Array) -> Array:
+        """All forces but those of the constraints: B~ u - grad V."""
+        return self.Bt(q) @ u - self.gradV(q)
+
+    def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Derivatives of `force` with respect to q and v."""
+        return self.force_slope(q, u), sparse.csr_array((self.n, self.n))
+
     # --- the pH-DAE form (24)
 
     def H(self, x: Array, t: float = 0.0) -> float:
@@ -319,7 +327,7 @@ class MechanicalSystem(PHDAE):
         """(v, -grad V - G^T lambda + B~ u, G v)."""
         q, v, lam = self.split(x)
         G = self.G(q)
-        return np.concatenate([v, self.Bt(q) @ u - self.gradV(q) - G.T @ lam, G @ v])
+        return np.concatenate([v, self.force(q, v, u) - G.T @ lam, G @ v])
 
     def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
         """(e_v, -e_q - G^T e_lambda, G e_v)."""

@@ -1,0 +1,264 @@
+"""Generalized-alpha methods on mechanisms, 002, sections 4.1 and 4.3: `GeneralizedAlpha` and `HHT`.
+
+q1 = q0 + h v0 + h^2 ((1/2 - beta) a0 + beta a1) - G(q0)^T N,   v1 = v0 + h ((1 - gamma) a0 + gamma a1),
+(1 - alpha_m) a1 + alpha_m a0 = (1 - alpha_f) q1'' + alpha_f q0'',   M q1'' = f(q1, v1, u1) - G(q1)^T lambda1,
+
+with g(q1) = 0 (index 3), G(q1) v1 = 0 (index 2), or both and N = h mu (stabilised). Unknowns: h a1, h lambda1, N.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from porthos.errors import PorthosError, nearest
+from porthos.integrate.newton import Solver, factorised, newton
+from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
+from porthos.integrate.state_scheme import NEGLIGIBLE, MechanicalScheme, Step
+from porthos.integrate.tableaus import Tableau, lobatto_iiia
+from porthos.notation import Array
+from porthos.system.constrained import Constrained, kkt_matrix, split_state
+from porthos.system.descriptor import ANALYTIC, Matrix
+
+LEVELS = {"index 3": {POSITION}, "index 2": {VELOCITY}, "stabilised": {POSITION, VELOCITY}}
+
+
+class Parameters(NamedTuple):
+    """The four numbers of a method; gamma = 1/2 - alpha_m + alpha_f gives order 2."""
+
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+
+
+class Motion(NamedTuple):
+    """q, v, the acceleration q'' and the vector a that follows it."""
+
+    q: Array
+    v: Array
+    acceleration: Array
+    a: Array
+
+
+@dataclass(frozen=True)
+class AlphaStep(Step):
+    """A step, the motion at its end and all its unknowns."""
+
+    end: Motion
+    unknowns: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """The equations of one step, and their matrix."""
+
+    system: Constrained
+    p: Parameters
+    levels: frozenset[str]
+    h: float
+    start: Motion
+    u: Array
+
+    @property
+    def stabilised(self) -> bool:
+        """Whether constraints hold on both levels, with N."""
+        return len(self.levels) == 2
+
+    def parts(self, y: Array) -> tuple[Array, Array, Array]:
+        """h a1, h lambda1 and N, which is zero where it is no unknown."""
+        n, m = self.system.n, self.system.m
+        w, L, N = np.split(y if self.stabilised else np.append(y, np.zeros(m)), [n, n + m])
+        return w, L, N
+
+    def end(self, y: Array) -> Motion:
+        """The motion at the end of the step."""
+        (q, v, acceleration, a), (am, af, beta, gamma), h = self.start, self.p, self.h
+        w, _, N = self.parts(y)
+        return Motion(
+            q + h * v + h**2 * (0.5 - beta) * a + h * beta * w - self._G0.T @ N,
+            v + h * (1 - gamma) * a + gamma * w,
+            ((1 - am) * w / h + am * a - af * acceleration) / (1 - af),
+            w / h,
+        )
+
+    @cached_property
+    def _G0(self) -> Matrix:
+        return self.system.G(self.start.q)
+
+    @cached_property
+    def _M(self) -> Matrix:
+        return self.system.M
+
+    def residual(self, y: Array) -> Array:
+        """What should be zero: forces, and the constraints of the levels."""
+        system, h, (q, v, acceleration, _) = self.system, self.h, self.end(y)
+        G = system.G(q)
+        rows = [h * (self._M @ acceleration - system.force(q, v, self.u)) + G.T @ self.parts(y)[1]]
+        rows += [system.g(q) / h] if POSITION in self.levels else []
+        rows += [G @ v] if VELOCITY in self.levels else []
+        return np.concatenate(rows)
+
+    def matrix(self, y: Array) -> Matrix:
+        """The derivative of the residual."""
+        system, h, (q, v, _, _) = self.system, self.h, self.end(y)
+        am, af, beta, gamma = self.p
+        fq, fv = system.force_tangent(q, v, self.u)
+        G, rate = sparse.csr_array(system.G(q)), sparse.csr_array(system.G_rate(v))
+        K = sparse.csr_array(system.G_stiffness(self.parts(y)[1]) - h * fq)
+        block = sparse.csr_array((1 - am) / (1 - af) * self._M - h * gamma * fv) + h * beta * K
+        if system.m == 0:
+            return block
+        by_N = -sparse.csr_array(self._G0).T
+        rows = [[block, G.T, K @ by_N]]
+        rows += [[beta * G, None, G @ by_N / h]] if POSITION in self.levels else []
+        rows += [[gamma * G + h * beta * rate, None, rate @ by_N]] if VELOCITY in self.levels else []
+        return sparse.block_array([row if self.stabilised else row[:2] for row in rows], format="csr")
+
+    def size_of(self, y: Array, update: Array) -> float:
+        """The change of velocities, relative to them."""
+        w, (dw, _, dN) = self.parts(y)[0], self.parts(update)
+        least = NEGLIGIBLE * np.abs(self.start.q).max() / abs(self.h)
+        change = max(np.abs(dw).max(), np.abs(dN).max(initial=0.0) / abs(self.h))
+        return float(change / max(least, np.abs(self.start.v).max(), np.abs(w).max(), 1e-300))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaMethod(MechanicalScheme):
+    """What generalized-alpha methods have in common. `form` is "index 3", "index 2" or "stabilised".
+
+    `corrected` starts "index 3" from velocities moved by O(h^2), without which multipliers oscillate in the first
+    hundred steps with an error of first order.
+    """
+
+    form: str = "stabilised"
+    corrected: bool = True
+    tolerance: float = 0.0
+    max_iterations: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in LEVELS:
+            name = type(self).__name__
+            raise PorthosError(f"{name}: found no form '{self.form}'. {nearest(str(self.form), LEVELS)}")
+
+    @property
+    @abstractmethod
+    def parameters(self) -> Parameters:
+        """alpha_m, alpha_f, beta and gamma."""
+
+    @property
+    def tableau(self) -> Tableau:
+        """The trapezoidal rule: inputs act at both ends of a step, and work is summed there."""
+        return lobatto_iiia(2)
+
+    @property
+    def order(self) -> int:
+        """Of positions, velocities and multipliers."""
+        return 2
+
+    @property
+    def preserves(self) -> frozenset[str]:
+        """Linear momentum, and the constraints of the form."""
+        return frozenset({LINEAR, *LEVELS[self.form]})
+
+    @property
+    def symmetric(self) -> bool:
+        """A step has a memory, and damps."""
+        return False
+
+    @property
+    def stiffly_accurate(self) -> bool:
+        """Whether a step ends on the constraints of velocities."""
+        return VELOCITY in self.preserves
+
+    def step(
+        self,
+        system: Constrained,
+        h: float,
+        x0: Array,
+        u: Array | None = None,
+        t: float = 0.0,
+        before: AlphaStep | None = None,
+    ) -> AlphaStep:
+        """One step from x0 = (q, v, lambda). `u` are inputs, or a row for either end; `before` is the step before."""
+        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (2, system.width))
+        start = self._start(system, h, x0, inputs) if before is None else before.end
+        levels = frozenset(LEVELS[self.form] if system.m else {POSITION})
+        equations = _Equations(system, self.parameters, levels, h, start, inputs[1])
+        solver: Solver | None = None
+        if before is None:
+            lam = split_state(system, x0)[2]
+            guess = np.concatenate([h * start.a, h * lam, np.zeros(system.m if equations.stabilised else 0)])
+        else:
+            guess, solver = before.unknowns, before.solver
+        patience = min(ANALYTIC, self.max_iterations // 2)
+        found = newton(
+            equations.residual, equations.matrix, guess, equations.size_of, solver,
+            self.tolerance, self.max_iterations, patience,
+        )  # fmt: skip
+        end, lam = equations.end(found.value), equations.parts(found.value)[1] / h
+        x = np.concatenate([end.q, end.v, lam])
+        return AlphaStep(
+            x, np.array([x0, x]), np.empty(0), found.solver, found.iterations, found.converged, end, found.value
+        )  # fmt: skip
+
+    def _start(self, system: Constrained, h: float, x0: Array, inputs: Array) -> Motion:
+        """q'' from the accelerations, a = q''(t0 + (alpha_m - alpha_f) h) + O(h^2) from their rate q'''.
+
+        g'' = 0 and g''' = 0 give G q'' = -G_rate(v) v and G q''' = -3 G_rate(v) q''.
+        """
+        (q, v, _), (am, af, beta, _) = split_state(system, x0), self.parameters
+        solve, n, rate = factorised(kkt_matrix(system, q)), system.n, system.G_rate(v)
+        f = system.force(q, v, inputs[0])
+        acceleration, lam = np.split(solve(np.append(f, -(rate @ v))), [n])
+        change = (system.force(q + h * v, v + h * acceleration, inputs[1]) - f) / h
+        third = -3 * (rate @ acceleration)
+        jerk = solve(np.append(change - system.G_stiffness(lam) @ v, third))[:n]
+        if self.corrected and self.form == "index 3":
+            v = v + (1 - 6 * beta - 3 * (am - af)) / 6 * h**2 * solve(np.append(np.zeros(n), third))[:n]
+        return Motion(q, v, acceleration, acceleration + (am - af) * h * jerk)
+
+
+@dataclass(frozen=True)
+class GeneralizedAlpha(AlphaMethod):
+    """The generalized-alpha method of Chung and Hulbert, of order 2, on mechanisms.
+
+    Oscillations that the step does not resolve are damped by `rho` a step, 0 <= rho <= 1. With rho = 1 and "index 3"
+    multipliers do not converge.
+    """
+
+    rho: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.rho <= 1.0:
+            raise PorthosError(f"GeneralizedAlpha: expected 0 <= rho <= 1, found rho = {self.rho!r}.")
+        super().__post_init__()
+
+    @property
+    def parameters(self) -> Parameters:
+        """Of Chung and Hulbert."""
+        am, af = (2 * self.rho - 1) / (self.rho + 1), self.rho / (self.rho + 1)
+        return Parameters(am, af, (1 - am + af) ** 2 / 4, 0.5 - am + af)
+
+
+@dataclass(frozen=True)
+class HHT(AlphaMethod):
+    """The method of Hilber, Hughes and Taylor, of order 2, on mechanisms; -1/3 <= alpha <= 0, less damps more."""
+
+    alpha: float = -0.1
+
+    def __post_init__(self) -> None:
+        if not -1 / 3 <= self.alpha <= 0.0:
+            raise PorthosError(f"HHT: expected -1/3 <= alpha <= 0, found alpha = {self.alpha!r}.")
+        super().__post_init__()
+
+    @property
+    def parameters(self) -> Parameters:
+        """alpha_m = 0, alpha_f = -alpha."""
+        return Parameters(0.0, -self.alpha, (1 - self.alpha) ** 2 / 4, 0.5 - self.alpha)

@@ -1,0 +1,295 @@
+"""Partitioned Runge-Kutta methods on mechanisms: `LobattoPair` after Jay and `Murua` (000, chapter 6).
+
+Q_i = q0 + sum_j a_ij (h V_j + Z_j),   V_i = v0 + sum_j a^_ij W_j,   M W_i = h f(Q_i, V_i, u_i) - G(Q_i)^T L_i,
+
+and constraints at points Q-_k, V-_k that are given by rows of weights in the same way. The unknowns are W_i = h V_i'
+and L_i = h Lambda_i, which do not grow where h is small or a mass is zero; with the stabilisation of Gear, Gupta and
+Leimkuhler also Z_i = G(Q_i)^T N_i and N_i = h mu_i.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from porthos.integrate.newton import Iterate, factorised, newton
+from porthos.integrate.scheme import ANGULAR, LINEAR, POSITION, VELOCITY
+from porthos.integrate.state_scheme import NEGLIGIBLE, MechanicalScheme, Step
+from porthos.integrate.tableaus import MuruaPair, Tableau, lobatto_iiia, lobatto_iiib, murua
+from porthos.notation import Array
+from porthos.system.constrained import Constrained, kkt_matrix, split_state
+from porthos.system.descriptor import ANALYTIC, Matrix
+
+
+@dataclass(frozen=True)
+class PartitionedStep(Step):
+    """A step with all its unknowns, from which the next one starts, and mu_i (s, m) of its stages."""
+
+    unknowns: Array
+    mu: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A (s, s) of positions, V (s, k) of velocities, and rows C (r, s), CV (r, k) of the points with constraints."""
+
+    A: Array
+    V: Array
+    C: Array
+    CV: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """The equations of one step, and their matrix."""
+
+    system: Constrained
+    weights: Weights
+    h: float
+    start: tuple[Array, Array]
+    inputs: Array
+    position: bool  # g = 0 takes the place of G v = 0
+    ggl: bool  # both hold
+
+    @cached_property
+    def _M(self) -> Matrix:
+        return self.system.M
+
+    def parts(self, y: Array) -> tuple[Array, Array, Array, Array]:
+        """W (k, n), L (k, m), Z (s, n), N (s, m)."""
+        n, m, (s, k) = self.system.n, self.system.m, self.weights.V.shape
+        y = y if self.ggl else np.append(y, np.zeros(s * (n + m)))
+        W, L, Z, N = np.split(y, np.cumsum([k * n, k * m, s * n]))
+        return W.reshape(k, n), L.reshape(k, m), Z.reshape(s, n), N.reshape(s, m)
+
+    def stages(self, W: Array, Z: Array) -> tuple[Array, Array]:
+        """Q_i and V_i (s, n)."""
+        (q0, v0), (A, V) = self.start, (self.weights.A, self.weights.V)
+        velocity = v0 + V @ W
+        return q0 + A @ (self.h * velocity + Z), velocity
+
+    def points(self, W: Array, Z: Array) -> tuple[Array, Array]:
+        """Q-_k and V-_k (r, n), where the constraints hold."""
+        (q0, v0), w = self.start, self.weights
+        return q0 + w.C @ (self.h * (v0 + w.V @ W) + Z), v0 + w.CV @ W
+
+    def residual(self, y: Array) -> Array:
+        """What should be zero."""
+        system, h = self.system, self.h
+        W, L, Z, N = self.parts(y)
+        (Q, V), (at, rate) = self.stages(W, Z), self.points(W, Z)
+        forces = np.array([system.force(*each) for each in zip(Q, V, self.inputs, strict=True)])
+        pulls = np.array([system.G(q).T @ lam for q, lam in zip(Q, L, strict=False)])
+        rows = [(W @ self._M - h * forces[: len(W)] + pulls).ravel()]
+        if self.position:
+            rows += [system.g(q) / h for q in at]
+        else:
+            rows += [system.G(q) @ v for q, v in zip(at, rate, strict=True)]
+        if self.ggl:
+            rows += [z - system.G(q).T @ mu for q, z, mu in zip(Q, Z, N, strict=True)]
+            rows += [system.g(q) for q in at]
+        return np.concatenate(rows)
+
+    def matrix(self, y: Array) -> Matrix:
+        """The derivative of the residual; products with weights stand for sums over stages."""
+        system, h, w = self.system, self.h, self.weights
+        W, L, Z, N = self.parts(y)
+        (Q, V), (at, rate), k = self.stages(W, Z), self.points(W, Z), len(W)
+        A, AV, C, CV, BV = (self._over(X) for X in (w.A, h * w.A @ w.V, w.C, h * w.C @ w.V, w.V))
+        tangents = [system.force_tangent(*each) for each in zip(Q[:k], V[:k], self.inputs[:k], strict=True)]
+        K = _diagonal([system.G_stiffness(lam) - h * fq for lam, (fq, _) in zip(L, tangents, strict=True)])
+        D = _diagonal([-h * fv for _, fv in tangents])
+        block = sparse.kron(sparse.eye_array(k), self._M) + D @ BV[: k * system.n] + K @ AV[: k * system.n]
+        if system.m == 0:
+            return block
+        G, there = [system.G(q) for q in Q], _diagonal([system.G(q) for q in at])
+        change = None if self.position else _diagonal([system.G_rate(v) for v in rate])
+        level = there @ CV / h if change is None else there @ self._over(w.CV) + change @ CV
+        rows = [[block, _diagonal(G[:k]).T], [level, None]]
+        if self.ggl:
+            S = _diagonal([system.G_stiffness(mu) for mu in N])
+            rows[0] += [K @ A, None]
+            rows[1] += [change @ C, None]
+            rows.append([-S @ AV, None, sparse.eye_array(Z.size) - S @ A, -_diagonal(G).T])
+            rows.append([there @ CV, None, there @ C, None])
+        return sparse.block_array(rows, format="csr")
+
+    def _over(self, weights: Array) -> Matrix:
+        """Weights of stages as a matrix on their coordinates."""
+        return sparse.csr_array(sparse.kron(weights, sparse.eye_array(self.system.n)))
+
+    def solve(self, guess: Array, before: PartitionedStep | None, tolerance: float, iterations: int) -> Iterate:
+        """Newton's method, measured by its changes of velocities."""
+        q0, v0 = self.start
+        least = max(np.abs(v0).max(), NEGLIGIBLE * np.abs(q0).max() / abs(self.h), 1e-300)
+
+        def size_of(y: Array, update: Array) -> float:
+            W, dW, dZ = self.parts(y)[0], self.parts(update)[0], self.parts(update)[2]
+            change = max(np.abs(dW).max(), np.abs(dZ).max() / abs(self.h))
+            return float(change / max(least, np.abs(W).max()))
+
+        solver, patience = None if before is None else before.solver, min(ANALYTIC, iterations // 2)
+        return newton(self.residual, self.matrix, guess, size_of, solver, tolerance, iterations, patience)
+
+
+def _diagonal(blocks: list[Matrix]) -> Matrix:
+    return sparse.csr_array(sparse.block_diag(blocks))
+
+
+@dataclass(frozen=True)
+class Partitioned(MechanicalScheme):
+    """A partitioned method with `stages` stages; a step starts from positions and velocities on the constraints."""
+
+    stages: int
+    tolerance: float = 0.0
+    max_iterations: int = 50
+
+    @property
+    def order(self) -> int:
+        """Of positions and velocities, with constraints too."""
+        return self.tableau.claims[0]
+
+    @property
+    def symmetric(self) -> bool:
+        """A step back undoes a step."""
+        return True
+
+    @property
+    def stiffly_accurate(self) -> bool:
+        """A step ends on the constraints of velocities."""
+        return True
+
+    @property
+    def _stabilised(self) -> bool:
+        """Whether constraints hold on both levels, with mu."""
+        return False
+
+    @property
+    @abstractmethod
+    def _weights(self) -> Weights:
+        """Of stages and of the points with constraints."""
+
+    @abstractmethod
+    def _finish(
+        self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
+    ) -> tuple[Array, Array]:
+        """The state at the end and Lambda_i (s, m), once the equations are solved."""
+
+    def step(
+        self,
+        system: Constrained,
+        h: float,
+        x0: Array,
+        u: Array | None = None,
+        t: float = 0.0,
+        before: PartitionedStep | None = None,
+    ) -> PartitionedStep:
+        """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is the step before."""
+        q0, v0, lam0 = split_state(system, x0)
+        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (self.stages, system.width))
+        ggl = self._stabilised and system.m > 0
+        equations = _Equations(
+            system, self._weights, h, (q0, v0), inputs, POSITION in self.preserves and not ggl, ggl
+        )  # fmt: skip
+        if before is None:
+            (s, k), (n, m) = self._weights.V.shape, (system.n, system.m)
+            guess = np.concatenate([np.zeros(k * n), np.tile(h * lam0, k), np.zeros(ggl * s * (n + m))])
+        else:
+            guess = before.unknowns
+        found = equations.solve(guess, before, self.tolerance, self.max_iterations)
+        W, L, Z, N = equations.parts(found.value)
+        end, multipliers = self._finish(equations, lam0, (W, L, Z, N))
+        X = np.hstack([*equations.stages(W, Z), multipliers])
+        return PartitionedStep(
+            end, X, np.empty(0), found.solver, found.iterations, found.converged, found.value, N / h
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LobattoPair(Partitioned):
+    """Lobatto IIIA for positions and IIIB for velocities after Jay, of order 2s - 2; LobattoPair(2) is RATTLE.
+
+    Symplectic and symmetric: no drift of energy, exact momenta and constraints on both levels. Constraints g = 0 hold
+    at all stages; the last stage is explicit and puts velocities onto G v = 0, by the solution of least norm where
+    masses are zero. Steps are limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4).
+    """
+
+    stages: int = 3
+
+    @property
+    def tableau(self) -> Tableau:
+        """Of positions."""
+        return lobatto_iiia(self.stages)
+
+    @property
+    def preserves(self) -> frozenset[str]:
+        """Momenta, and constraints of positions and velocities."""
+        return frozenset({LINEAR, ANGULAR, POSITION, VELOCITY})
+
+    @property
+    def _weights(self) -> Weights:
+        A, V = self.tableau.A, lobatto_iiib(self.stages).A[:, :-1]  # the last stage does not act on others
+        return Weights(A, V, A[1:], V[1:])
+
+    def _finish(
+        self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
+    ) -> tuple[Array, Array]:
+        """M W_s + G^T L_s = h f_s with G(q1) v1 = 0, v1 = v0 + sum_i b_i W_i."""
+        W, L, Z, _ = parts
+        system, h, b = equations.system, equations.h, self.tableau.b
+        Q, V = equations.stages(W, Z)
+        v = equations.start[1] + b[:-1] @ W
+        right = np.append(h * system.force(Q[-1], V[-1], equations.inputs[-1]), -(system.G(Q[-1]) @ v) / b[-1])
+        last, pull = np.split(factorised(kkt_matrix(system, Q[-1]))(right), [system.n])
+        multipliers = np.vstack([L, pull]) / h
+        return np.concatenate([Q[-1], v + b[-1] * last, multipliers[-1]]), multipliers
+
+
+@dataclass(frozen=True)
+class Murua(Partitioned):
+    """Gauss stages with constraints at the Lobatto points, after Murua, of order 2s.
+
+    Constraints of velocities are exact, with `ggl` those of positions too (q' = v + G^T mu). Energy changes by
+    -h sum_i b_i Lambda_i . G(Q_i) V_i only. Masses may be zero where the equations still determine the motion.
+    """
+
+    stages: int = 2
+    tolerance: float = 0.0
+    max_iterations: int = 50
+    ggl: bool = False
+
+    @property
+    def tableau(self) -> Tableau:
+        """Of the stages."""
+        return self._pair.gauss
+
+    @property
+    def preserves(self) -> frozenset[str]:
+        """Linear momentum and velocity constraints; with `ggl` position constraints, without it angular momentum."""
+        return frozenset({LINEAR, VELOCITY, POSITION if self.ggl else ANGULAR})
+
+    @property
+    def _stabilised(self) -> bool:
+        return self.ggl
+
+    @property
+    def _pair(self) -> MuruaPair:
+        return murua(self.stages)
+
+    @property
+    def _weights(self) -> Weights:
+        A, C = self.tableau.A, self._pair.A
+        return Weights(A, A, C, C)
+
+    def _finish(
+        self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
+    ) -> tuple[Array, Array]:
+        """The last point with constraints, and z1 = sum gamma_i Z_i."""
+        W, L, Z, _ = parts
+        Q, V = equations.points(W, Z)
+        multipliers = L / equations.h
+        return np.concatenate([Q[-1], V[-1], self._pair.gamma @ np.vstack([lam0, multipliers])]), multipliers

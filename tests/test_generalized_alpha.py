@@ -1,0 +1,166 @@
+"""Generalized-alpha and HHT methods: the numbers of 002, Example 8, orders, starts and what is kept."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.special import ellipj, ellipkinc
+from test_runge_kutta import END, GRID, double_pendulum, duffing, kept_by, pendulum_reference
+from test_schemes import driven_model
+from viscous_pendulum import Oscillator, ViscousPendulum, path
+
+import porthos as ph
+from porthos.integrate import scheme as claims
+from porthos.integrate.catalogue import scheme_named
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_march import march_states
+
+FORMS = ("index 3", "index 2", "stabilised")
+SCHEMES = [*(ph.GeneralizedAlpha(0.9, form=form) for form in FORMS), *(ph.HHT(-0.2, form=form) for form in FORMS)]
+GRAVITY = 9.81
+
+
+def named(scheme) -> str:
+    return f"{type(scheme).__name__}-{scheme.form}"
+
+
+schemes = pytest.mark.parametrize("scheme", SCHEMES, ids=named)
+
+
+# --- 002, Example 8
+
+
+def pendulum(x0: float) -> ph.MechanicalSystem:
+    """With the energy m/2 - m g l, wherever it starts."""
+    z0 = -np.sqrt(1 - x0**2)
+    speed = np.sqrt(1 - 2 * GRAVITY * (1 + z0))
+    model = ph.Model("pendulum", gravity=(0, 0, -GRAVITY))
+    model.point_mass("bob", 1.0, position=(x0, 0, z0), velocity=(-z0 * speed, 0, x0 * speed))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(x0, 0, z0))
+    return model.assemble()
+
+
+@cache
+def tension_error(scheme, x0: float, h: float) -> float:
+    """Largest error of the multiplier on (0, 1]; the tension is 1 - 2 g - 3 g z, with z from elliptic functions."""
+    system, steps = pendulum(x0), round(1 / h)
+    states = march_states(system, scheme, h, steps, 1, Signals(system, None, steps), system.initial_state())
+    k = 0.5 / np.sqrt(GRAVITY)
+    phase = ellipkinc(np.arcsin(np.sin(np.arcsin(x0) / 2) / k), k**2)
+    z = -1 + 2 * k**2 * ellipj(np.sqrt(GRAVITY) * states.t + phase, k**2)[0] ** 2
+    row = np.linalg.norm(system.G(states.x[0, :3]).toarray())
+    return float(np.abs(row * states.x[:, 6] - (1 - 2 * GRAVITY - 3 * GRAVITY * z))[1:].max())
+
+
+@pytest.mark.parametrize(
+    ("form", "corrected", "x0", "published"),
+    [
+        ("index 3", False, 0.0, (3.94e-3, 9.85e-4)),
+        ("index 3", False, 0.2, (0.2483, 0.1231)),
+        ("stabilised", True, 0.0, (1.98e-3, 4.96e-4)),
+        ("stabilised", True, 0.2, (1.92e-3, 4.78e-4)),
+    ],
+)
+def test_multipliers_of_example_8(form, corrected, x0, published):
+    scheme = ph.GeneralizedAlpha(0.9, form=form, corrected=corrected)
+    assert [tension_error(scheme, x0, h) for h in (0.02, 0.01)] == pytest.approx(published, rel=2.6e-3)
+
+
+@schemes
+def test_multipliers_have_order_2_from_the_first_step(scheme):
+    """Where the mechanism starts does not matter, in any form."""
+    for x0 in (0.0, 0.2):
+        errors = [tension_error(scheme, x0, h) for h in (0.02, 0.01)]
+        assert errors[0] < 6e-3
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1), errors
+
+
+# --- orders and structure
+
+
+@schemes
+def test_orders_on_the_double_pendulum(scheme):
+    system, errors = double_pendulum(), []
+    for steps in (8, 16):
+        h, start = END / steps, system.initial_state()
+        states = march_states(system, scheme, h, steps, 1, Signals(system, None, steps), start)
+        gap = np.abs(states.x - pendulum_reference()[:: GRID // steps]).max(axis=0)
+        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
+    assert np.log2(np.divide(*errors)) == pytest.approx([2, 2, 2], abs=0.35), errors
+    assert (scheme.order, scheme.velocity_order) == (2, 2)
+
+
+@schemes
+def test_order_with_rigid_bodies_loads_and_an_input(scheme):
+    system, drive = driven_model().assemble(), {"motor": lambda t: np.sin(5 * t)}
+    fine = ph.simulate(system, ph.Composition(order=6), 0.005, 0.1, inputs=drive)
+    runs = [ph.simulate(system, scheme, 0.1 / n, 0.1, inputs=drive) for n in (10, 20)]
+    errors = [[np.abs(run.q[-1] - fine.q[-1]).max(), np.abs(run.v[-1] - fine.v[-1]).max()] for run in runs]
+    assert np.log2(np.divide(*errors)) == pytest.approx(2, abs=0.3), errors
+    work = sum(runs[1].port(name).work[-1] for name in ("wind", "stir", "pull", "motor"))
+    exact = sum(fine.port(name).work[-1] for name in ("wind", "stir", "pull", "motor"))
+    assert work == pytest.approx(exact, rel=0.01)
+
+
+@schemes
+def test_what_is_declared_to_be_kept_is_kept(scheme):
+    assert kept_by(scheme) == scheme.preserves
+    assert scheme.stiffly_accurate == (claims.VELOCITY in scheme.preserves)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "radius"),
+    [
+        (ph.GeneralizedAlpha(0.9), 0.9),
+        (ph.GeneralizedAlpha(0.5), 0.5),
+        (ph.GeneralizedAlpha(1.0), 1.0),
+        (ph.HHT(0.0), 1.0),
+        (ph.HHT(-1 / 3), 0.5),
+    ],
+    ids=repr,
+)
+def test_damping_of_what_the_step_does_not_resolve(scheme, radius):
+    """The oscillator shrinks by rho a step for h omega -> infinity; (1 + alpha)/(1 - alpha) for HHT."""
+    states = path(scheme, Oscillator(1e4), 1.0, 60, np.array([1.0, 0.0]))
+    size = np.abs(states[:, 0])
+    found = (size[50:60].max() / size[30:40].max()) ** (1 / 20)
+    assert found == pytest.approx(radius, rel=0.07)
+
+
+def test_second_order_on_an_oscillator_and_with_viscosity():
+    for scheme in (ph.GeneralizedAlpha(0.8), ph.HHT(-0.1)):
+        ends = [path(scheme, Oscillator(2.0), 1 / n, n, np.array([1.0, 0.0]))[-1] for n in (50, 100)]
+        errors = [np.abs(end - [np.cos(2), -2 * np.sin(2)]).max() for end in ends]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+        system = ViscousPendulum((1.0, 2.0), kappa=2.0)
+        fine = path(ph.Murua(3), system, 0.02, 10, system.start())[-1, :8]
+        errors = [np.abs(path(scheme, system, 0.2 / n, n, system.start())[-1, :8] - fine).max() for n in (10, 20)]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.25)
+
+
+# --- use
+
+
+def test_a_start_at_rest_and_a_free_body():
+    model = ph.Model("thrown", gravity=(0, 0, -10))
+    model.point_mass("stone", 2.0, velocity=(1, 0, 5))
+    for form in FORMS:
+        run = ph.simulate(model, ph.GeneralizedAlpha(0.7, form=form), 0.1, 1.0)
+        assert run["stone"].position[-1] == pytest.approx((1, 0, 0), abs=1e-12)
+        assert run["stone"].velocity[-1] == pytest.approx((1, 0, -5), abs=1e-12)
+
+
+def test_options_and_messages():
+    assert scheme_named("GeneralizedAlpha", {"rho": 0.5, "form": "index 3"}) == ph.GeneralizedAlpha(0.5, form="index 3")
+    with pytest.raises(ph.PorthosError, match=r"HHT: found no form 'index 4'. Did you mean 'index 3'"):
+        ph.HHT(-0.1, form="index 4")
+    with pytest.raises(ph.PorthosError, match=r"expected 0 <= rho <= 1, found rho = 1.1"):
+        ph.GeneralizedAlpha(1.1)
+    with pytest.raises(ph.PorthosError, match=r"expected -1/3 <= alpha <= 0, found alpha = 0.1"):
+        ph.HHT(0.1)
+    with pytest.raises(ph.PorthosError, match=r"HHT: max_iterations must be >= 1, found 0"):
+        ph.HHT(max_iterations=0)
+    with pytest.raises(ph.PorthosError, match=r"steps positions and velocities of mechanisms, and 'Duffing' is none"):
+        ph.simulate(duffing(), ph.GeneralizedAlpha(), 0.1, 1.0)

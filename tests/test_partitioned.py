@@ -1,0 +1,257 @@
+"""Partitioned methods after Jay and Murua: orders, symplecticity, symmetry, energy, and masses that tend to zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_runge_kutta import END, GRID, double_pendulum, duffing, kept_by, pendulum_reference
+from test_schemes import driven_model
+from viscous_pendulum import Oscillator, ViscousPendulum, path
+
+import porthos as ph
+from porthos.integrate.catalogue import scheme_named
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_march import march_states
+from porthos.model.nodes import Scalar
+from porthos.model.values import KINDS, Misfit
+from porthos.notation import Array
+
+
+def named(scheme) -> str:
+    return f"{type(scheme).__name__}({scheme.stages}{', ggl' if getattr(scheme, 'ggl', False) else ''})"
+
+
+SCHEMES = [*map(ph.LobattoPair, (2, 3)), *map(ph.Murua, (1, 2)), *(ph.Murua(s, ggl=True) for s in (1, 2))]
+schemes = pytest.mark.parametrize("scheme", SCHEMES, ids=named)
+
+
+# --- orders
+
+ORDERS = [(ph.LobattoPair(s), s - 1) for s in (2, 3, 4)] + [
+    (ph.Murua(s, ggl=ggl), s if s % 2 == 0 else s + 1) for ggl in (False, True) for s in (1, 2, 3, 4)
+]
+
+
+@pytest.mark.parametrize(("scheme", "multipliers"), ORDERS, ids=[named(s) for s, _ in ORDERS])
+def test_orders_on_the_double_pendulum(scheme, multipliers):
+    """q and v have the full order, so have recomputed multipliers; those of the method itself have less."""
+    system, reference, errors = double_pendulum(), pendulum_reference(), []
+    counts = (4, 8) if scheme.order > 6 else (8, 16)
+    for steps in counts:
+        h, start = END / steps, system.initial_state()
+        states = march_states(system, scheme, h, steps, 1, Signals(system, None, steps), start)
+        gap = np.abs(states.x - reference[:: GRID // steps]).max(axis=0)
+        recomputed = ph.simulate(system, scheme, h, END).multipliers
+        again = np.abs(recomputed - reference[:: GRID // steps, 12:]).max()
+        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max(), again])
+    expected = [scheme.order, scheme.velocity_order, multipliers, scheme.order]
+    assert np.log2(np.divide(*errors)) == pytest.approx(expected, abs=0.3), errors
+
+
+@schemes
+def test_order_with_rigid_bodies_loads_and_an_input(scheme):
+    system, drive = driven_model().assemble(), {"motor": lambda t: np.sin(5 * t)}
+    fine = ph.simulate(system, ph.Composition(order=6), 0.005, 0.1, inputs=drive)
+    steps = (4, 8) if scheme.order == 4 else (8, 16)
+    runs = [ph.simulate(system, scheme, 0.1 / n, 0.1, inputs=drive) for n in steps]
+    errors = [[np.abs(run.q[-1] - fine.q[-1]).max(), np.abs(run.v[-1] - fine.v[-1]).max()] for run in runs]
+    assert np.log2(np.divide(*errors)) == pytest.approx(scheme.order, abs=0.3), errors
+    works = [sum(run.port(name).work[-1] for name in ("wind", "stir", "pull", "motor")) for run in runs]
+    defects = [abs(run.energy[-1] - run.energy[0] - work) for run, work in zip(runs, works, strict=True)]
+    assert abs(works[1]) > 0.1
+    assert defects[1] < defects[0] / 2 ** (scheme.order - 1)
+
+
+# --- structure
+
+
+@schemes
+def test_what_is_declared_to_be_kept_is_kept(scheme):
+    assert kept_by(scheme) == scheme.preserves
+
+
+@schemes
+def test_a_step_back_undoes_a_step(scheme):
+    system = driven_model().assemble()
+    u, x0 = np.full(system.width, 0.3), system.initial_state()
+    there = scheme.step(system, 0.02, x0, u, t=0.2)
+    back = scheme.step(system, -0.02, there.x, u, t=0.22)
+    assert scheme.symmetric
+    assert np.abs(there.x - x0)[: 2 * system.n].max() > 1e-3
+    assert np.abs(back.x - x0)[: system.n].max() < 1e-14
+    assert np.abs(back.x - x0)[system.n : 2 * system.n].max() < 1e-12
+
+
+def symplectic_defect(scheme, h: float) -> float:
+    """Change of dq ^ M dv under the tangent map of a step, over pairs of tangents to the constraints."""
+    system = double_pendulum()
+    x0, n = system.initial_state(), system.n
+    M = system.M.toarray()
+
+    def onto(q: Array, v: Array) -> Array:
+        for _ in range(6):
+            q = q - np.linalg.pinv(system.G(q).toarray()) @ system.g(q)
+        G = system.G(q).toarray()
+        return np.concatenate([q, v - np.linalg.pinv(G) @ (G @ v), x0[2 * n :]])
+
+    def difference(of, direction: Array, e: float = 2e-3) -> Array:
+        points = [of(onto(*np.split(x0[: 2 * n] + k * e * direction, 2)))[: 2 * n] for k in (1, -1, 2, -2, 3, -3)]
+        return (45 * (points[0] - points[1]) - 9 * (points[2] - points[3]) + points[4] - points[5]) / (60 * e)
+
+    directions = np.random.default_rng(3).normal(size=(4, 2 * n))
+    before = np.array([difference(lambda x: x, d) for d in directions])
+    after = np.array([difference(lambda x: scheme.step(system, h, x).x, d) for d in directions])
+    Omega = np.block([[np.zeros((n, n)), M], [-M, np.zeros((n, n))]])
+    assert np.linalg.matrix_rank(before, tol=1e-2) == 4
+    return float(np.abs(after @ Omega @ after.T - before @ Omega @ before.T).max())
+
+
+def test_the_lobatto_pair_is_symplectic_and_murua_is_not():
+    assert max(symplectic_defect(ph.LobattoPair(s), 0.1) for s in (2, 3)) < 1e-9
+    defects = [symplectic_defect(ph.Murua(2), h) for h in (0.1, 0.05)]
+    assert defects[1] > 1e-8
+    assert defects[0] / defects[1] > 2**4
+
+
+def test_energy_of_the_lobatto_pair_does_not_drift():
+    model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    model.point_mass("bob", 1.0, position=(1, 0, 0))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(1, 0, 0))
+    run = ph.simulate(model, ph.LobattoPair(2), 0.05, 20)
+    error = np.abs(run.energy - run.energy[0])
+    assert error[-80:].max() == pytest.approx(error[:80].max(), rel=0.05)
+    assert 1e-3 < error.max() < 0.1
+
+
+def test_two_stages_are_rattle():
+    """v_ = v0 + h/2 M^-1 (f0 - G0^T lam), q1 = q0 + h v_, g(q1) = 0, v1 = v_ + h/2 M^-1 (f1 - G1^T mu), G1 v1 = 0."""
+    system, h = double_pendulum(), 0.05
+    q0, v0, _ = system.split(system.initial_state())
+    q1, v1, mu = system.split(ph.LobattoPair(2).step(system, h, system.initial_state()).x)
+    half, M = (q1 - q0) / h, system.mass_diagonal
+    kick = M * (half - v0) * 2 / h + system.gradV(q0)
+    left = kick - system.G(q0).T @ np.linalg.lstsq(system.G(q0).T.toarray(), kick, rcond=None)[0]
+    assert np.abs(left).max() < 1e-12
+    assert v1 == pytest.approx(half - h / 2 * (system.gradV(q1) + system.G(q1).T @ mu) / M, abs=1e-13)
+    assert np.abs(system.g(q1)).max() < 1e-15
+    assert np.abs(system.G(q1) @ v1).max() < 1e-14
+
+
+@pytest.mark.parametrize("ggl", [False, True])
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_energy_formula_of_murua(stages, ggl):
+    """(6.15) of 000, corrected: dH = h sum b_i (mu_i . G grad V - Lambda_i . G V_i), exact for quadratic energy."""
+    system, h, x, step = double_pendulum(), 0.02, double_pendulum().initial_state(), None
+    scheme, largest = ph.Murua(stages, ggl=ggl), 0.0
+    for k in range(10):
+        step = scheme.step(system, h, x, t=k * h, before=step)
+        rates = []
+        for X, mu in zip(step.stages, step.mu, strict=True):
+            Q, V, lam = system.split(X)
+            G = system.G(Q)
+            rates.append(mu @ (G @ system.gradV(Q)) - lam @ (G @ V))
+        predicted = h * scheme.tableau.b @ rates
+        energy = abs(system.H(x))
+        assert system.H(step.x) - system.H(x) == pytest.approx(predicted, abs=5e-15 * max(1.0, energy))
+        largest, x = max(largest, abs(predicted)), step.x
+    assert largest > {1: 1e-4, 2: 1e-8, 3: 1e-13}[stages]
+
+
+# --- small masses
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("scheme", [ph.Murua(2), ph.Murua(3), ph.Murua(3, ggl=True)], ids=named)
+def test_mass_to_zero(scheme, which):
+    """000, 7.3.3: the distance to the motion without the mass is proportional to it, down to round-off and zero."""
+
+    def run(mass: float) -> Array:
+        system = ViscousPendulum((mass, 1.0) if which == 0 else (1.0, mass))
+        return path(scheme, system, 0.01, 20, system.start())[:, :8]
+
+    without = run(0.0)
+    assert np.isfinite(without).all()
+    slopes = np.array([np.abs(run(mass) - without).max() / mass for mass in (1e-8, 1e-10, 1e-12, 1e-14)])
+    assert slopes == pytest.approx(np.full(4, slopes[1]), rel=0.02), slopes
+
+
+def test_the_lobatto_pair_steps_over_a_massless_tip():
+    """The last stage is solved with least norm where a mass is zero."""
+    exact = path(ph.Murua(3), ViscousPendulum((1.0, 0.0)), 0.005, 20, ViscousPendulum((1.0, 0.0)).start())
+    found = path(ph.LobattoPair(2), ViscousPendulum((1.0, 0.0)), 0.005, 20, ViscousPendulum((1.0, 0.0)).start())
+    assert np.abs(found - exact)[:, :4].max() < 1e-3
+
+
+@pytest.mark.parametrize(("stages", "limit"), [(2, 2.0), (3, 2.83), (4, 3.11)])
+def test_limit_of_the_step_of_the_lobatto_pair(stages, limit):
+    """An oscillator is stable up to h omega = 2, 2.83, 3.11."""
+    inside, outside = (
+        np.abs(path(ph.LobattoPair(stages), Oscillator(limit * factor), 1.0, 400, np.array([1.0, 0.0]))).max()
+        for factor in (0.99, 1.01)
+    )
+    assert inside < 20
+    assert outside > 1e3
+
+
+# --- use
+
+
+def test_redundant_joints_do_not_matter():
+    def swing(scheme, *more):
+        model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+        model.body("bob", ph.Box(1.0, (0.2, 0.1, 0.3)), position=(0.5, 0, 0))
+        model.revolute("hinge", model.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+        for name in more:
+            model.spherical(name, "ground", "bob", at=(0, 0.1, 0))
+        return ph.simulate(model, scheme, 0.02, 0.2)["bob"].position
+
+    for scheme in (ph.LobattoPair(3), ph.Murua(2), ph.Murua(2, ggl=True)):
+        assert swing(scheme, "again") == pytest.approx(swing(scheme), abs=1e-11)
+
+
+def test_a_free_body_has_no_joints():
+    model = ph.Model("thrown", gravity=(0, 0, -10))
+    model.point_mass("stone", 2.0, velocity=(1, 0, 5))
+    for scheme in (ph.LobattoPair(3), ph.Murua(2, ggl=True)):
+        run = ph.simulate(model, scheme, 0.1, 1.0)
+        assert run["stone"].position[-1] == pytest.approx((1, 0, 0), abs=1e-13)
+
+
+def test_large_systems_are_solved_with_sparse_matrices():
+    model = ph.Model("chain", gravity=(0, 0, -9.81))
+    for k in range(12):
+        model.body(f"bar{k}", ph.Box(1.0, (0.1, 0.2, 1.0)), position=(0, 0, -0.5 - k), velocity=(0.1 * k, 0, 0))
+        model.spherical(f"j{k}", "ground" if k == 0 else f"bar{k - 1}", f"bar{k}", at=(0, 0, -k))
+    run = ph.simulate(model, ph.LobattoPair(3), 0.01, 0.05)
+    fine = ph.simulate(model, ph.Composition(order=4), 0.005, 0.05)
+    assert run.position_error.max() < 1e-13
+    assert np.abs(run.q[-1] - fine.q[-1]).max() < 1e-6
+
+
+def test_options_in_files(tmp_path):
+    file = tmp_path / "pendulum.yaml"
+    model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    model.point_mass("bob", 1.0, position=(1, 0, 0))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(1, 0, 0))
+    model.save(file, ph.Simulation(0.1, 0.2, scheme=ph.Murua(1, ggl=True)))
+    assert ph.simulate_file(file).scheme == repr(ph.Murua(1, ggl=True))
+    assert KINDS[bool].read(Scalar("line 1", "true")) is True
+    with pytest.raises(Misfit, match="expected true or false, found 'yes'"):
+        KINDS[bool].read(Scalar("line 1", "yes"))
+    assert scheme_named("Murua", {"stages": 3, "ggl": True}) == ph.Murua(3, ggl=True)
+    with pytest.raises(ph.PorthosError, match="Murua: ggl: expected true or false, found 1"):
+        scheme_named("Murua", {"ggl": 1})
+
+
+def test_messages():
+    with pytest.raises(ph.PorthosError, match=r"Murua\(.*steps positions and velocities of mechanisms.*RadauIIA"):
+        ph.simulate(duffing(), ph.Murua(2), 0.1, 1.0)
+    for make, stages, least in ((ph.LobattoPair, 1, 2), (ph.Murua, 0, 1)):
+        with pytest.raises(
+            ph.PorthosError, match=f"expected a whole number of stages, {least} or more, found {stages}"
+        ):
+            make(stages)
+    with pytest.raises(ph.PorthosError, match=r"Murua: tolerance must be >= 0, found -1"):
+        ph.Murua(2, tolerance=-1)
+    stalled = ph.simulate(double_pendulum(), ph.LobattoPair(3, max_iterations=1), 0.1, 1.0, on_failure="return")
+    assert stalled.status is ph.Status.NEWTON_STALLED
