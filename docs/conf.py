@@ -28,6 +28,7 @@ html_copy_source = False
 highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "IntArray")}
 autodoc_inherit_docstrings = False
 maximum_signature_line_length = 90
 python_use_unqualified_type_names = True

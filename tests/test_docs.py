@@ -74,8 +74,9 @@ CLAIMS = {
 @pytest.mark.parametrize("name", RUN)
 def test_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = run_page(PAGES[name])
+    names = run_page(PAGES[name], keep=True)
     shown = {Path(made).name for made in MADE if made.startswith(f"generated/{name}/")}
+    shown |= set(re.findall(rf"literalinclude}} generated/{name}/(\S+)", PAGES[name].read_text()))
     assert shown <= {path.name for path in tmp_path.iterdir()}
     CLAIMS.get(name, bool)(names)
 
@@ -105,7 +106,12 @@ def test_a_block_that_is_not_true_is_found(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_somewhere(name):
-    text = re.sub(r"^```.*?^```$", "", PAGES[name].read_text(), flags=re.DOTALL | re.MULTILINE)
+    whole = PAGES[name].read_text()
+    for target in re.findall(r"(?:literalinclude|include)\} (\S+)", whole):
+        assert target.startswith(f"generated/{name}/") or (DOCS / target).exists(), (
+            target
+        )  # the former are made by the page
+    text = re.sub(r"^```.*?^```$", "", whole, flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         assert target.startswith("https://") or target in MADE or (DOCS / target).exists(), target
     for target in re.findall(r'src="([^"]+)"', text):

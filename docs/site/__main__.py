@@ -42,7 +42,7 @@ def run_pages() -> None:
     """Run the pages whose figures and reports the site shows."""
     for name in ("start", "tutorial"):
         with workplace(GENERATED / name):
-            run_page(DOCS / f"{name}.md")
+            run_page(DOCS / f"{name}.md", keep=True)
             for report in Path().glob("*.html"):
                 shutil.copy(report, GENERATED / "extra" / "reports")
 

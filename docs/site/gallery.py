@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -10,15 +11,18 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from typer.testing import CliRunner
 
 import porthos as ph
 from docs.site.prose import markdown
 from gallery.references import REFERENCES, Reference
+from porthos.cli.app import app
 from porthos.notation import Array
 
 GALLERY = Path(__file__).parents[2] / "gallery"
 MODULES = tuple(sorted(path.stem for path in GALLERY.glob("[a-z]*.py") if path.stem != "references"))
 WORKERS, RESOLUTION = 2, 120
+TINY = 1e-8
 HEAD = "| what | reference | Porthos | difference | allowed | source |\n|---|---|---|---|---|---|\n"
 
 
@@ -32,9 +36,10 @@ def write_gallery(folder: Path) -> None:
     (folder / "gallery").mkdir(parents=True, exist_ok=True)
     (folder / "extra" / "reports").mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+        schemes = pool.submit(_schemes)  # takes longest
         pages = dict(zip(MODULES, pool.map(write_example, MODULES, [folder] * len(MODULES)), strict=True))
     (folder / "gallery" / "index.md").write_text(_index(pages), encoding="utf-8")
-    (folder / "verification.md").write_text(_verification(pages), encoding="utf-8")
+    (folder / "verification.md").write_text(_verification(pages, schemes.result()), encoding="utf-8")
 
 
 def write_example(module: str, folder: Path) -> tuple[str, str, str]:
@@ -89,7 +94,7 @@ def _short(sentence: str) -> str:
     return re.sub(r"\s+\([^)]*\)", "", sentence)
 
 
-def _verification(pages: dict[str, tuple[str, str, str]]) -> str:
+def _verification(pages: dict[str, tuple[str, str, str]], schemes: str) -> str:
     tables = "\n".join(
         f"## {title(module)}\n\nSee [{title(module)}](gallery/{module}.md).\n\n{HEAD}{rows}"
         for module, (_, _, rows) in pages.items()
@@ -101,7 +106,25 @@ def _verification(pages: dict[str, tuple[str, str, str]]) -> str:
         "solutions in minimal coordinates by SciPy. The third column was computed when this site was built; the build "
         "fails if a difference is larger than allowed, and so does `make test`. The difference is the largest of all "
         "components. Allowed is what the digits of the reference and the remaining error of the step permit.\n\n"
-        f"{tables}"
+        f"{tables}\n{schemes}"
+    )
+
+
+def _schemes() -> str:
+    """What `porthos doctor` finds: every scheme against exact solutions."""
+    answer = CliRunner().invoke(app, ["doctor", "--json"])
+    findings = json.loads(answer.stdout)["self_test"]
+    if answer.exit_code:
+        raise AssertionError(f"porthos doctor: {findings}")
+    rows = "\n".join(
+        f"| {one['test']} | {one['error']:.1e} | {one['claimed']} | {one['order']:.3f} | {one['energy_drift']:.0e} |"
+        for one in findings
+    )
+    return (
+        "## Every scheme against exact solutions\n\n"
+        "The self-test of `porthos doctor`: a pendulum (elliptic functions) and a free symmetric top; results of two "
+        "steps, extrapolated. The drift of the energy is relative to its largest part.\n\n"
+        f"| scheme and problem | error | order | order found | drift of energy |\n|---|---|---|---|---|\n{rows}\n"
     )
 
 
@@ -123,8 +146,7 @@ def _row(reference: Reference) -> str:
 
 
 def _shown(values: Array, digits: int) -> str:
-    """Numbers of a row side by side, rows below each other; of very many only the range."""
+    """Numbers below each other, tiny ones in short; of very many only the range."""
     if values.size > 12:
         return f"{values.size} values, {values.min():.{digits}g} to {values.max():.{digits}g}"
-    rows = values.reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
-    return "<br>".join("<br>".join(f"{x:.{digits}g}" for x in row) for row in rows)
+    return "<br>".join(f"{x:.{2 if abs(x) < TINY else digits}g}" for x in values.ravel())

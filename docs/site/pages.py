@@ -26,15 +26,20 @@ def blocks(text: str, language: str | None = None) -> list[tuple[str, str]]:
     return [pair for pair in BLOCK.findall(text) if language in (None, pair[0])]
 
 
-def run_page(page: Path) -> dict[str, Any]:
-    """Run all blocks in the current directory and return the names they left; what fails raises an error."""
+def run_page(page: Path, keep: bool = False) -> dict[str, Any]:
+    """Run all blocks in the current directory and return the names they left; what fails raises an error.
+
+    `keep` writes what the k-th Python block printed to printed_k.txt, for pages that show it.
+    """
     names: dict[str, Any] = {}
     found = blocks(page.read_text(encoding="utf-8"))
     following = [*(language for language, _ in found[1:]), ""]
-    said = ""
+    said, count = "", 0
     for (language, content), after in zip(found, following, strict=True):
         if language == "python":
-            said = _executed(content, page.name, names, may_fail=after == "text")
+            said, count = _executed(content, page.name, names, may_fail=after == "text"), count + 1
+            if keep and said:
+                Path(f"printed_{count}.txt").write_text(said, encoding="utf-8")
         elif language == "text":
             _compare(said, content, page.name)
         elif language == "yaml":
