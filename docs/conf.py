@@ -3,9 +3,13 @@
 import sys
 from pathlib import Path
 
+from sphinx.util.inspect import TypeAliasForwardRef
+
 import porthos
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # within tuple[...] Sphinx prints the alias by its repr
 
 project = "Porthos"
 author = "The Porthos developers"
@@ -28,7 +32,7 @@ html_copy_source = False
 highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "IntArray")}
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "IntArray", "Coefficient", "Tensor")}
 autodoc_inherit_docstrings = False
 maximum_signature_line_length = 90
 python_use_unqualified_type_names = True

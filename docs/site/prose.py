@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Any
 
-ARRAY_LIKE = (
-    "_Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]] | complex | bytes | str"
-    " | _NestedSequence[complex | bytes | str]"
-)
 EQUATION = re.compile(r"\S {2,}\S|^\w+ = |^\|[^|]+\| <?= ")
 
 
@@ -39,17 +35,6 @@ def as_rst(app: Any, what: str, name: str, object_: Any, options: Any, lines: li
     lines[:] = result
 
 
-def in_our_words(
-    app: Any, what: str, name: str, object_: Any, options: Any, signature: str | None, returned: str | None
-) -> tuple[str | None, str | None]:
-    """Signatures with our names of types instead of what they stand for, for autodoc."""
-    return _types_named(signature), _types_named(returned)
-
-
-def _types_named(text: str | None) -> str | None:
-    return text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text.replace(ARRAY_LIKE, "ArrayLike"))
-
-
 def _outside_names(text: str, special: str, escaped: str, quote: str) -> str:
     """Escape special characters outside `names`, and quote names with `quote`."""
     parts = text.split("`")
@@ -59,5 +44,4 @@ def _outside_names(text: str, special: str, escaped: str, quote: str) -> str:
 def setup(app: Any) -> dict[str, bool]:
     """Tell autodoc to read docstrings with this module."""
     app.connect("autodoc-process-docstring", as_rst)
-    app.connect("autodoc-process-signature", in_our_words)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
