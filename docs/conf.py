@@ -29,6 +29,7 @@ html_extra_path = ["generated/extra"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse for pages from disk
 highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
