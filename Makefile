@@ -40,13 +40,14 @@ player:
 	npm ci --prefix player --ignore-scripts --no-audit --no-fund
 	npm run build --prefix player
 
+# The documentation site in build/docs: runs the gallery and the pages, then Sphinx, for which warnings are errors.
 docs: .venv/.made
 	$(PIP) -e '.[docs]'
-	$(BIN)/python docs/make_docs.py
+	$(BIN)/python -m docs.site
 
 bench: .venv/.made
 	$(PIP) -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .numba_cache build player/node_modules
+	rm -rf .venv .numba_cache build docs/generated player/node_modules

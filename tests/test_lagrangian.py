@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -375,12 +374,3 @@ def test_more_messages():
     with pytest.raises(ph.PorthosError, match=r"no formulation 'index 3'. Did you mean 'index"):
         pendulum.formulation("index 3")
     assert "2 coordinates (theta1, theta2)" in repr(pendulum)
-
-
-def test_documentation_runs(capsys):
-    text = (Path(__file__).parents[1] / "docs" / "lagrangian.md").read_text()
-    names: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "docs/lagrangian.md", "exec"), names)
-    assert "all properties hold" in capsys.readouterr().out
-    assert names["run"].t.size == 201

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -205,23 +202,6 @@ def test_what_does_not_fit_is_refused(changes, message):
 def test_matrices_are_tested_at_once(changes, message):
     with pytest.raises(ph.StructureError, match=message):
         ph.LinearPHDAE("linear", **({"J": [[0, 1], [-1, 0]], "Q": np.eye(2)} | changes))
-
-
-def test_the_example_of_the_documentation_runs(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # it writes a film
-    page = (Path(__file__).parent.parent / "docs" / "phdae.md").read_text()
-    names: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(compile(block, "docs/phdae.md", "exec"), names)
-    assert "all properties hold" in capsys.readouterr().out
-    run = names["run"]
-    assert np.abs(run.power_balance).max() < 1e-9  # a quartic energy: of the order of the method, not exact
-    assert np.abs(names["exact"].power_balance).max() < 1e-14
-    assert np.abs(names["linear"].power_balance).max() < 1e-13
-    assert names["drive"].connection("motor").work["torque"][-1] > 0.1
-    assert names["vibration"].frequencies == pytest.approx([0.579372], abs=1e-6)
-    assert names["few"].dimension == 13
-    assert np.abs(names["powers"].stored + names["powers"].dissipated).max() < 1e-12
 
 
 def test_names_that_do_not_exist():

@@ -9,6 +9,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 import porthos as ph
+from docs.site.pages import blocks
 from porthos.cli.app import EXITS, app
 
 COMMANDS = ("run", "modes", "check", "plot", "export", "compare", "schema", "examples", "doctor")
@@ -17,7 +18,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 
 def test_examples_of_the_readme_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    first, second = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (_, first), (_, second) = blocks(README, "python")
     assert len([line for line in first.splitlines() if line.strip()]) <= 10
     names: dict = {}
     exec(compile(first, "README, first example", "exec"), names)
@@ -34,7 +35,7 @@ def test_examples_of_the_readme_run(tmp_path, monkeypatch, capsys):
 
 
 def test_model_file_of_the_readme_runs(tmp_path):
-    (text,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    ((_, text),) = blocks(README, "yaml")
     assert len(text.splitlines()) <= 15
     (tmp_path / "swing.yaml").write_text(text)
     commands = re.findall(r"^    porthos (.*?)(?:  +#.*)?$", README, re.MULTILINE)

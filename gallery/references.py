@@ -1,0 +1,261 @@
+"""Numbers from outside: published ones, exact solutions, and independent computations, with what the gallery finds.
+
+|found - value| <= within, where found = module.number(**options)[key].
+
+`tests/test_gallery.py` holds every example to them; the pages of the documentation show them beside what was found.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gallery import slider_crank
+from gallery import sliding_pendulum as sliding
+from gallery._common import Number
+from porthos.notation import Array
+
+LATUSSEK = "Latussek, Kinon, Betsch (2026)"
+AGAIN = "computed again with other methods"
+LIBRARY = "multibody benchmark library"
+ELLIPTIC = "exact, elliptic functions"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One number from outside, or several of one kind, and where to find ours."""
+
+    module: str
+    key: str
+    what: str
+    value: ArrayLike
+    within: ArrayLike
+    source: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def found(self) -> Array:
+        """What Porthos computes, in the shape of the value."""
+        return np.asarray(_number(self.module, tuple(self.options.items()))[self.key])
+
+    @property
+    def difference(self) -> float:
+        """The largest difference of all components."""
+        return float(np.abs(self.found - np.asarray(self.value)).max())
+
+    @property
+    def ok(self) -> bool:
+        """Whether all components are as close as they must be (a NaN never is)."""
+        return bool(np.all(np.abs(self.found - np.asarray(self.value)) <= np.asarray(self.within)))
+
+
+@cache
+def _number(module: str, options: tuple[tuple[str, str], ...]) -> Number:
+    result: Number = importlib.import_module(f"gallery.{module}").number(**dict(options))
+    return result
+
+
+def _pair(data: str, energy: float, momentum: tuple[float, ...]) -> tuple[Reference, ...]:
+    source, options = f"{LATUSSEK}, 7.1, {data} data", {"data": data}
+    rms = (0.0419741, 4.80615e-4, 4.76561e-6)
+    text = f"RMS error of all coordinates at t = 0.02 s, h = 1e-2, 1e-3, 1e-4; {data} data"
+    return (
+        Reference("cylindrical_pair", "H", f"energy [J], {data} data", energy, 1e-8, source, options),
+        Reference("cylindrical_pair", "L", f"angular momentum [N m s], {data} data", momentum, 1e-10, source, options),
+        Reference("cylindrical_pair", "rms", text, rms, (8e-8, 9e-10, 9e-12), source, options),
+    )
+
+
+def _loop(torque_map: str, energy: float, momentum: float) -> tuple[Reference, ...]:
+    text = f"after the load, torque map {torque_map}"
+    source, options = f"{LATUSSEK}, 7.2, {AGAIN}", {"torque_map": torque_map}
+    return (
+        Reference("closed_loop", "E", f"energy [J] {text}", energy, 6e-7, source, options),
+        Reference("closed_loop", "L", f"angular momentum [N m s] {text}", (momentum, 0, 0), 6e-7, source, options),
+        Reference(
+            "closed_loop", "p", f"linear momentum [N s] {text}", (400, 0, 0), 1e-10, "impulse of the load", options
+        ),
+    )
+
+
+def _crank(inertias: str, energy: float) -> tuple[Reference, ...]:
+    source, options = f"{LATUSSEK}, 7.3; IFToMM {LIBRARY}, {AGAIN}", {"inertias": inertias}
+    text = f"block position x [m] at t = 1, ..., 5 s, inertias: {inertias}"
+    return (
+        Reference("slider_crank", "H", f"energy [J], inertias: {inertias}", energy, 6e-9, source, options),
+        Reference("slider_crank", "x", text, slider_crank.REFERENCE[inertias], 1e-8, source, options),
+    )
+
+
+REFERENCES: tuple[Reference, ...] = (
+    Reference(
+        "bricard",
+        "P3",
+        "corner P3 [m] at t = 0.5, 1, 2 s",
+        (
+            (0.968283679, -1.224625159, 0.750146609),
+            (0.510501461, -1.649167599, 0.140123115),
+            (-0.969340345, -1.221246895, 0.754278011),
+        ),
+        1e-9,
+        f"{LIBRARY}, A04",
+    ),
+    Reference("bricard", "dE", "largest change of the energy [J]", 0.0, 1e-12, "conservation"),
+    *_loop("exact", 2095.569748, 300.0),
+    Reference(
+        "dc_motor",
+        "found",
+        "current [A] and speed of the rotor [rad/s] at t = 0.05, 0.1, 0.3 s",
+        (
+            (7.440293011674717, 4.604750050662703),
+            (7.763986387798941, 12.921551889490086),
+            (-1.2865164930585828, 21.94111964861365),
+        ),
+        2e-4,
+        "exponential of a matrix",
+    ),
+    Reference(
+        "energy_shaping",
+        "angle",
+        "angle [rad] at t = 0.2, 0.4, 0.8 s",
+        (0.7446738159566589, 2.080653731187067, 3.6003448569322933),
+        2e-5,
+        "exact: a linear oscillator",
+    ),
+    Reference(
+        "lorenz",
+        "state",
+        "state at t = 1, 2",
+        (
+            (-4.409120389218187, -7.500598784570462, 13.839064973124094),
+            (2.7868707480523356, 5.490690282038648, 6.611552687497675),
+        ),
+        1e-9,
+        "SciPy DOP853",
+    ),
+    Reference(
+        "reactor",
+        "c",
+        "concentrations [mol/l] at t = 1, 5 s",
+        (
+            (1.067536194995731, 1.22994553703841, 0.6025182679658596),
+            (0.8342249055689445, 1.3419391500545217, 1.523835944376533),
+        ),
+        1e-6,
+        "exponential of a matrix",
+    ),
+    Reference(
+        "wind_pendulum",
+        "position",
+        "bob (x, z) [m] at t = 1, 2, 4 s",
+        (
+            (-0.629033415197937, -1.3617330731697823),
+            (0.7957491909983143, -1.271527909652607),
+            (-0.5560221226070378, -1.3931401218727297),
+        ),
+        5e-8,
+        "equation of the angle, SciPy DOP853",
+    ),
+    *_loop("printed", 2095.376897, 299.745359),
+    *_pair("printed", 110904.71875, (2335.75, 1028.625, -1950.0)),
+    *_pair("authors", 107604.71875, (964.25, -1028.625, 1950.0)),
+    Reference(
+        "double_pendulum",
+        "end",
+        "free end (x, z) [m] at t = 1, 2 s",
+        ((-1.662764118133, -1.041247516906), (0.309568481192, -1.916211723195)),
+        5e-8,
+        "Lagrange's equations in two angles, SciPy DOP853",
+    ),
+    Reference("double_pendulum", "H", "energy [J] at t = 2 s", 0.0, 1e-11, "conservation"),
+    Reference("free_rigid_body", "interval", "time between turns [s]", 2.238695161, 1e-9, ELLIPTIC),
+    Reference("free_rigid_body", "H", "energy [J] at t = 10 s", 0.385434635417, 1e-12, "conservation"),
+    Reference(
+        "heavy_top",
+        "x",
+        "centre of mass [m] at t = 0.2, 1, 2 s",
+        (
+            (0.605550561377, 0.598957681795, -0.523983027430),
+            (0.173343964098, 0.640088592071, -0.748490791134),
+            (-0.150416822746, -0.724165591637, -0.673022269560),
+        ),
+        5e-10,
+        f"literature on rotational integrators, {AGAIN}",
+    ),
+    Reference("heavy_top", "E", "energy [J] at t = 2 s", 5435.6967908655, 5e-9, "conservation"),
+    Reference(
+        "pendulum",
+        "P",
+        "bob (x, z) [m] at t = 1, 5, 10 s",
+        (
+            (0.9862917511318753, -0.1650108531255412),
+            (-0.9423054350437573, -0.3347543384140006),
+            (-0.2750874625761169, -0.9614192050991251),
+        ),
+        1e-9,
+        f"{LIBRARY}, A01; {ELLIPTIC}",
+    ),
+    Reference("pendulum", "H", "energy [J] at t = 10 s", 0.0, 1e-12, "conservation"),
+    *(
+        Reference(
+            "pendulum_forms", form, f"distance to the exact solution [m], {form}", 0.0, within, "elliptic functions"
+        )
+        for form, within in {"index 3": 1e-5, "index 2": 1e-5, "GGL": 1e-5, "index 1": 1e-5, "Gauss": 1e-7}.items()
+    ),
+    Reference(
+        "redundant_masses",
+        "q",
+        "coordinates [m] at t = 10 s",
+        (0.1397914709, 1.2397914709, -0.2034579090),
+        1e-8,
+        f"Kinon, Betsch, 6.1, {AGAIN}",
+    ),
+    *_crank("library", 0.76643568),
+    *_crank("boxes", 0.76509149),
+    Reference(
+        "sliding_pendulum",
+        "period",
+        "period of small swings [s]",
+        2 * np.pi / np.sqrt(sliding.GRAVITY * 3.0 / (sliding.LENGTH * 2.0)),
+        1e-4,
+        "exact for small angles; the run has 0.01 rad",
+    ),
+    Reference(
+        "sliding_pendulum",
+        "depth",
+        "depth of the bob [m] at t = 0.2 s, support without mass",
+        sliding.LENGTH * np.cos(2.0) + sliding.GRAVITY * 0.2**2 / 2,
+        1e-9,
+        "free fall",
+    ),
+    Reference(
+        "spring_pendulum",
+        "end",
+        "mass (x, y, z) [m] at t = 1 s",
+        (0.0213319317, 0.7239137315, -0.7239137315),
+        1e-8,
+        f"Kinon, Betsch, 6.2, {AGAIN}",
+    ),
+    Reference(
+        "spring_pendulum",
+        "energy",
+        "largest deviation of the energy [J], h = 0.01",
+        2.9e-4,
+        0.05e-4,
+        "Kinon, Betsch, 6.2",
+    ),
+    Reference(
+        "two_masses",
+        "left",
+        "energy [J] at t = 2000 s, Lobatto IIIC",
+        47.9551052264597,
+        1e-11,
+        "stability function, exact arithmetic",
+    ),
+    Reference("two_masses", "kept", "energy [J] at all times until 2000 s, Gauss", 48.0, 48e-12, "conservation"),
+)
