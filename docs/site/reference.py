@@ -11,6 +11,7 @@ ROOMS = {
     "model": "Models",
     "integrate": "Schemes",
     "results": "Results",
+    "study": "Studies",
     "system": "Systems",
     "errors": "Errors",
 }
