@@ -82,7 +82,7 @@ def test_energy_and_momentum_over_1e5_substeps(scheme):
 def test_a_step_back_undoes_a_step(scheme):
     system = driven_model().assemble()
     q0, v0 = system.initial_arrays()
-    wrench = np.repeat(system.wrench_at(0.1)[None], len(scheme.fractions), axis=0)
+    wrench = np.repeat(system.loads.wrench_at(0.1)[None], len(scheme.fractions), axis=0)
     q, v = q0.copy(), v0.copy()
     for h in (0.01, -0.01):
         sizes = h * np.array(scheme.fractions)

@@ -11,7 +11,8 @@ import numpy as np
 
 from porthos.errors import InputError, nearest
 from porthos.notation import Array, IntArray
-from porthos.system.mechanical import MechanicalSystem, Terminal
+from porthos.system.loads import Terminal
+from porthos.system.mechanical import MechanicalSystem
 
 CONTROLLER = "controller"
 PLAIN = (tuple, list)

@@ -44,16 +44,17 @@ class March:
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
     wrench: Array  # (K, L, 6) inputs at the nodes
-    multipliers: Array  # (K, R) of the joints, means over the last step of the interval; 0 at the start
+    multipliers: Array  # (K, R) of joints and force elements, means over the last step of the interval; 0 at the start
     outputs: Array  # (K, L, 6) the same
     work: Array  # (K, L) of each load and port during the interval; 0 at the start
+    loss: Array  # (K, E) energy that each force element took during the interval; 0 at the start
     iterations: IntArray  # (K,)
     status: Status
     message: str
 
     def blocks(self) -> Iterator[slice]:
         """Ranges of rows that cover all of them and take BLOCK bytes each."""
-        rows = rows_of_a_block(self.q.shape[1], self.multipliers.shape[1], self.work.shape[1])
+        rows = rows_of_a_block(self.q.shape[1], self.multipliers.shape[1] + self.loss.shape[1], self.work.shape[1])
         return (slice(k, min(k + rows, len(self.t))) for k in range(0, len(self.t), rows))
 
     def part(self, rows: slice) -> March:
@@ -157,7 +158,8 @@ def march_in_blocks(
     """The states of a run, block by block; the first one begins with the initial state."""
     run, controllers = _Run(*system.initial_arrays()), Controllers(inputs, h, interrupted)
     first: list[March] = [_initial(system, run, inputs)]
-    rows = rows_of_a_block(len(system.body_names), system.mech.row.size, len(system.terminals))
+    inner = system.moving.row.size + len(system.element_names)
+    rows = rows_of_a_block(len(system.body_names), inner, len(system.terminals))
     while first or (run.done < steps and run.status is Status.OK):
         start, limit = run.done, min(run.done + rows * every, steps)
         record = _record(system, (limit - start) // every)
@@ -223,16 +225,16 @@ def _chunk(every: int) -> int:
 
 def _record(system: MechanicalSystem, count: int) -> Record:
     """Memory for `count` recorded nodes, and one more for the state before a failure."""
-    bodies, rows, loads = len(system.body_names), system.mech.row.size, len(system.terminals)
-    shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,))
-    q, v, lam, y, work = (np.zeros((count + 1, *shape)) for shape in shapes)
-    return Record(q, v, lam, y, work, np.zeros(count + 1, dtype=np.int64))
+    bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.terminals)
+    shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), (len(system.element_names),))
+    q, v, lam, y, work, loss = (np.zeros((count + 1, *shape)) for shape in shapes)
+    return Record(q, v, lam, y, work, loss, np.zeros(count + 1, dtype=np.int64))
 
 
 def _part(record: Record, rows: slice) -> Record:
     """Some rows of a record, to write into."""
     r = record
-    return Record(r.q[rows], r.v[rows], r.lam[rows], r.y[rows], r.work[rows], r.iterations[rows])
+    return Record(r.q[rows], r.v[rows], r.lam[rows], r.y[rows], r.work[rows], r.loss[rows], r.iterations[rows])
 
 
 def _initial(system: MechanicalSystem, run: _Run, inputs: Inputs) -> March:
@@ -257,4 +259,4 @@ def _kept(r: Record, q: Array, v: Array, nodes: IntArray, h: float, inputs: Inpu
     known = not inputs.feedback
     wrench = inputs.at_nodes(nodes, h, q, v) if known else np.full(r.y.shape, np.nan)
     t = np.asarray(nodes * h, dtype=np.float64)
-    return March(t, q, v, wrench, r.lam, r.y, r.work, r.iterations, run.status, run.message)
+    return March(t, q, v, wrench, r.lam, r.y, r.work, r.loss, r.iterations, run.status, run.message)

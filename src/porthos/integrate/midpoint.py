@@ -11,10 +11,11 @@ import numpy as np
 from porthos.errors import ModelError, PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
 from porthos.kernels.elimination import Factors, factors, right_side
+from porthos.kernels.ggl_correction import Levels
 from porthos.kernels.joints import Pose
 from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
 from porthos.kernels.record import Record, Sums
-from porthos.kernels.reduced_ggl import Levels, march_ggl
+from porthos.kernels.reduced_ggl import march_ggl
 from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
 from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
@@ -60,9 +61,10 @@ class _ReducedScheme(Scheme):
         """Increments from the velocities, multipliers from the accelerations at the start."""
         _, lam = NodalMatrix(system).accelerations(q, v, wrench)
         twist, ground, h = twists(system, q, v).ravel(), np.zeros((sizes.size, 6)), sizes[:, None]
+        lam = np.append(lam, system.elements.multipliers(q, v))
         z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
-        fast, sure = factors(system.condensed.pattern), factors(system.layout.pattern)
+        fast, sure = factors(system.condensed.pattern), factors(system.exact.pattern)
         return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
 
     def advance(
@@ -80,7 +82,7 @@ class _ReducedScheme(Scheme):
         slowest = 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
-            system.mech, system.condensed, system.layout, sizes, wrench, every, newton, memory.guess,
+            system.moving, system.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
             memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
 
@@ -121,7 +123,9 @@ class MidpointGGL(_ReducedScheme):
         memory = super().start(system, sizes, q, v, wrench)
         bodies, z = len(system.body_names) + 1, memory.guess.differences[:, 0]
         last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 2)), np.zeros((bodies, 3, 3))
-        return memory._replace(more=(Levels(np.zeros(z.shape[1]), last, _memory(np.zeros_like(z)), rate, L),))
+        return memory._replace(
+            more=(Levels(np.zeros(z.shape[1]), last, _memory(np.zeros_like(z)), rate, L, *_released(system, memory)),)
+        )
 
 
 def _require_moments(system: MechanicalSystem) -> None:
@@ -133,6 +137,15 @@ def _require_moments(system: MechanicalSystem) -> None:
         )
 
 
+def _released(system: MechanicalSystem, memory: MidpointMemory) -> tuple[Pose, Factors, Factors]:
+    """Memory for the matrix of the velocities, which has no force elements; without them, that of the positions."""
+    end = memory.workspace.end
+    if not system.element_names:
+        return end, memory.fast, memory.sure
+    own = end._replace(shift=end.shift.copy())
+    return own, factors(system.condensed.pattern), factors(system.exact.pattern)
+
+
 def _memory(z: Array) -> Memory:
     """A guess that repeats z (substeps, unknowns) until there are steps to extrapolate."""
     differences = np.zeros((z.shape[0], ORDERS, z.shape[1]))
@@ -141,13 +154,13 @@ def _memory(z: Array) -> Memory:
 
 
 def _sums(system: MechanicalSystem) -> Sums:
-    loads, rows = len(system.terminals), system.mech.row.size
+    loads, rows, loss = len(system.terminals), system.moving.row.size, np.zeros(len(system.element_names))
     q, v = np.zeros_like(system.still), np.zeros_like(system.still)
-    return Sums(q, v, np.zeros(rows), np.zeros((loads, 6)), np.zeros(loads), np.zeros(1, dtype=np.int64))
+    return Sums(q, v, np.zeros(rows), np.zeros((loads, 6)), np.zeros(loads), loss, np.zeros(1, dtype=np.int64))
 
 
 def _workspace(system: MechanicalSystem) -> Workspace:
-    rows, pattern = system.mech.row.size, system.condensed.pattern
+    rows, pattern = system.moving.row.size, system.condensed.pattern
     return Workspace(
         z=np.zeros(pattern.unknowns),
         x=right_side(pattern),
@@ -161,7 +174,7 @@ def _workspace(system: MechanicalSystem) -> Workspace:
 
 def _pose(system: MechanicalSystem) -> Pose:
     """Memory for a configuration, with what belongs to the ground in place."""
-    mech = system.mech
+    mech = system.moving
     marker, ground = mech.marker.copy(), mech.body[-1].markers[1]
     marker[:ground] = 0.0
     linear = ~np.any(mech.form.cu, axis=(1, 2))  # rows u0 . w

@@ -11,7 +11,7 @@ from porthos.errors import InputError
 from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
-from porthos.system.mechanical import Terminal
+from porthos.system.loads import Terminal
 
 
 class Signals:

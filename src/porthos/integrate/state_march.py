@@ -124,10 +124,11 @@ def march_states(
 def as_march(system: MechanicalSystem, states: States) -> March:
     """States of a mechanical system in the form (24) as the raw result that trajectories of mechanisms are made of."""
     split = [system.split(x) for x in states.x]
-    q = np.array([system.to_kernel(q)[:-1] for q, _, _ in split])
-    v = np.array([system.to_kernel(v, rate=True)[:-1] for _, v, _ in split])
+    q = np.array([system.to_kernel(q) for q, _, _ in split])
+    v = np.array([system.to_kernel(v, rate=True) for _, v, _ in split])
     joints = slice(2 * system.n + 6 * system.rigid.size, None)
-    multipliers = np.nan_to_num(states.mean_x[:, joints])
+    of_elements = [system.elements.multipliers(*pair) for pair in zip(q, v, strict=True)]
+    multipliers = np.hstack([np.nan_to_num(states.mean_x[:, joints]), np.array(of_elements)])
     loads = list(zip(system.terminals, system.ports.values(), strict=True))
     wrench, outputs = (np.zeros((len(states.t), len(loads), 6)) for _ in range(2))
     work = np.zeros((len(states.t), len(loads)))
@@ -136,5 +137,6 @@ def as_march(system: MechanicalSystem, states: States) -> March:
         outputs[:, k] = np.nan_to_num(states.mean_y[:, place]) @ np.linalg.pinv(terminal.basis)
         work[:, k] = states.supply[:, place].sum(axis=1)
     return March(
-        states.t, q, v, wrench, multipliers, outputs, work, states.iterations, states.status, states.message
+        states.t, q[:, :-1], v[:, :-1], wrench, multipliers, outputs, work, states.exchange, states.iterations,
+        states.status, states.message,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import frame, inner, stage
+from porthos.kernels.elements import soften
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33, triple
 from porthos.notation import Array
@@ -233,10 +234,13 @@ def general_row(
 
 @frame
 def joint_rows(
-    mech: Mechanism, layout: Layout, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
+    mech: Mechanism, layout: Layout, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
     data: Array,
 ) -> None:  # fmt: skip
-    """Set the constraint rows of x, add joint forces to its momentum rows and, if `slopes`, fill the matrix."""
+    """Set the rows of joints and elements in x, add forces to the momentum rows and, if `slopes`, fill the matrix.
+
+    `feedback` has kappa g(q^0) of constraints, g(q^0) of elements.
+    """
     ground = mech.body.size
     for r in range(mech.row.size):
         x[6 * (ground + 1) + r] = feedback[r]
@@ -253,6 +257,8 @@ def joint_rows(
                 angle_row(mech, layout, j, r, i, m, slopes, mid, end, z, x, data)
             elif kind == GENERAL:
                 general_row(mech, layout, j, r, i, m, slopes, mid, end, z, x, data)
+        if mech.joint[j].soft:
+            soften(mech, layout, j, h, slopes, feedback, end.shift, z, x, data)
 
 
 @stage

@@ -143,7 +143,7 @@ def acceleration_side(
 ) -> None:  # fmt: skip
     """The right-hand side x for (v_phi', omega') and the multipliers, and the centripetal part of the accelerations.
 
-    M v' + G^T lam = f and d/dt (G v) = 0, in the reduced unknowns.
+    M v' + G^T lam = f and d/dt (G v) = 0, in the reduced unknowns; f without force elements.
     """
     first = 6 * (mech.body.size + 1)
     clear(x)
@@ -156,3 +156,26 @@ def acceleration_side(
     evaluate(mech, acceleration, 0.0, rates)
     for r in range(mech.row.size):
         x[first + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+
+
+@entry
+def subtract_reactions(mech: Mechanism, lam: Array, rows: RowVectors, x: Array) -> None:
+    """x -= (G P)^T lam: the forces of rows with these multipliers on the bodies; `rows` are evaluated."""
+    row = np.empty(6)
+    for r in range(mech.row.size):
+        for s in range(2):
+            b = mech.row[r].body[s]
+            if b < mech.body.size:
+                reduced_row(mech, rows, r, s, row)
+                for k in range(6):
+                    x[6 * b + k] -= lam[r] * row[k]
+
+
+@entry
+def row_values(mech: Mechanism, q: Array, v: Array, rows: RowVectors, rates: RowVectors, g: Array, rate: Array) -> None:
+    """The vectors of all rows at q and v, their values g and rates G v."""
+    evaluate(mech, q, 1.0, rows)
+    evaluate(mech, v, 0.0, rates)
+    for r in range(mech.row.size):
+        g[r] = dot(rows.u[r], rows.w[r]) - mech.row[r].c
+        rate[r] = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])

@@ -18,6 +18,7 @@ class Record(NamedTuple):
     lam: Array  # (K, R) multipliers at the midpoint of the last step of the interval; means, if it has substeps
     y: Array  # (K, L, 6) outputs, the same
     work: Array  # (K, L) work that each load did on the system during the interval
+    loss: Array  # (K, E) energy that each force element took from it
     iterations: IntArray  # (K,) Newton iterations spent in the interval
     feedback: Feedback = NOBODY  # who is asked for inputs before a step
 
@@ -30,6 +31,7 @@ class Sums(NamedTuple):
     lam: Array  # (R,) means of multipliers and outputs
     y: Array  # (L, 6)
     work: Array  # (L,)
+    loss: Array  # (E,)
     spent: IntArray  # (1,) iterations
 
 
@@ -47,6 +49,8 @@ def begin_step(
         sums.work[load] = 0.0
         for c in range(6):
             sums.y[load, c] = 0.0
+    for e in range(sums.loss.size):
+        sums.loss[e] = 0.0
     if substeps > 1:
         copy_state(q, v, sums.q, sums.v)
     return True
@@ -85,6 +89,8 @@ def write(mech: Mechanism, n: int, every: int, sums: Sums, q: Array, v: Array, r
         if due:
             for c in range(6):
                 record.y[k, load, c] = sums.y[load, c]
+    for e in range(sums.loss.size):
+        record.loss[k, e] += sums.loss[e]
     if due:
         for b in range(mech.body.size):
             for i in range(4):

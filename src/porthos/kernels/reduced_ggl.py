@@ -17,15 +17,15 @@ them with order h^2 too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
+from porthos.kernels.elements import add_losses
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
+from porthos.kernels.ggl_correction import Levels, add_vector, correct_body, correct_joints
 from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
 from porthos.kernels.newton import (
     ACCEPTED,
@@ -61,7 +61,7 @@ from porthos.kernels.reduced_midpoint import (
     wants_matrix,
 )
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
-from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33
+from porthos.kernels.vectors import combine3, cross3, row3, row33
 from porthos.notation import Array
 
 COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step, at worst
@@ -69,99 +69,6 @@ MARGIN, FORGETTING = 3.0, 1.1  # what was seen of that in earlier steps is belie
 LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
 WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
 POLISH = 8  # sweeps at most for velocities whose positions have converged
-
-
-class Levels(NamedTuple):
-    """Memory for a step of PH-MP-GGL beside that of PH-MP."""
-
-    z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
-    last: Array  # (6 (N + 1),) (t_phi, t_omega) where the step begins
-    memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
-    rate: Array  # (S, 2) by which updates of positions and of velocities shrank, at least, in the last steps
-    L: Array  # (N+1, 3, 3) velocity gradients
-
-
-@stage
-def gradient(b: int, z: Array, lv: Levels) -> tuple[Triple, Triple, Triple]:
-    """The rows of L of body b: skew(t^0 + t) + skew(t - t^0) skew(a)."""
-    a, t0, t1 = part3(z, 6 * b + 3), part3(lv.last, 6 * b + 3), part3(lv.z, 6 * b + 3)
-    w, s = combine3(1.0, t1, 1.0, t0), combine3(1.0, t1, -1.0, t0)
-    trace = dot3(a, s)
-    return (
-        (a[0] * s[0] - trace, a[0] * s[1] - w[2], a[0] * s[2] + w[1]),
-        (a[1] * s[0] + w[2], a[1] * s[1] - trace, a[1] * s[2] - w[0]),
-        (a[2] * s[0] - w[1], a[2] * s[1] + w[0], a[2] * s[2] - trace),
-    )
-
-
-@stage
-def carried(L: Array, b: int, r: Triple) -> Triple:
-    """L_b r: the rate of a vector of body b that is r at the midpoint."""
-    return dot3(row33(L, b, 0), r), dot3(row33(L, b, 1), r), dot3(row33(L, b, 2), r)
-
-
-@stage
-def add_vector(x: Array, at: int, f: float, a: Triple) -> None:
-    """x[at:] += f a."""
-    x[at] += f * a[0]
-    x[at + 1] += f * a[1]
-    x[at + 2] += f * a[2]
-
-
-@stage
-def correct_body(mech: Mechanism, b: int, z: Array, mid: Pose, lv: Levels, x: Array) -> None:
-    """L, and 1/2 sum_i dbar_i x L Y_i with the part M (q^1 - q^0 - Vbar) = E_i (2 a x dbar_i - L dbar_i) of Y_i."""
-    a, total = part3(z, 6 * b + 3), (0.0, 0.0, 0.0)
-    X, Y, Z = gradient(b, z, lv)
-    for k in range(3):
-        lv.L[b, 0, k], lv.L[b, 1, k], lv.L[b, 2, k] = X[k], Y[k], Z[k]
-    for i in range(1, 4):
-        d = row33(mid.q, b, i)
-        y = combine3(2.0, cross3(a, d), -1.0, (dot3(X, d), dot3(Y, d), dot3(Z, d)))
-        total = combine3(1.0, total, mech.body[b].euler[i - 1], cross3(d, (dot3(X, y), dot3(Y, y), dot3(Z, y))))
-    add_vector(x, 6 * b + 3, 0.5, total)
-
-
-@stage
-def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
-    """1/2 Pbar^T [G(Vbar)^T gam' + L Y] with the part -Gbar^T gam' of Y."""
-    first = 6 * (mech.body.size + 1)
-    for r in range(mech.row.size):
-        row, gam = mech.row[r], lv.z[first + r]
-        if row.kind == COINCIDE:  # G is constant
-            force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
-            for s in range(2):
-                arm = row3(mid.marker, row.marker[s, 1])
-                add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, carried(lv.L, row.body[s], force)))
-        elif row.kind == ANGLE:
-            a, b = row.body[0], row.body[1]
-            u, w = row3(mid.marker, row.marker[0, 0]), row3(mid.marker, row.marker[1, 1])
-            dw = combine3(1.0, carried(lv.L, b, w), -1.0, carried(lv.L, a, w))
-            du = combine3(1.0, carried(lv.L, a, u), -1.0, carried(lv.L, b, u))
-            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, dw))
-            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, du))
-        elif row.kind == GENERAL:
-            correct_general_row(mech, mid, lv, r, gam, x)
-
-
-@stage
-def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
-    """`correct_joints` for any row."""
-    u, w = row_vectors(mech, mid.q, mid.marker, r)
-    du, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # linear parts at Vbar
-    for s in range(2):
-        b = mech.row[r].body[s]
-        ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
-        V = combine3(1.0, part3(lv.last, 6 * b), 1.0, part3(lv.z, 6 * b))
-        du = combine3(1.0, du, 1.0, combine3(mech.form[r].cu[s, 0], V, 1.0, carried(lv.L, b, ru)))
-        dw = combine3(1.0, dw, 1.0, combine3(mech.form[r].cw[s, 0], V, 1.0, carried(lv.L, b, rw)))
-    for s in range(2):
-        b = mech.row[r].body[s]
-        ru, rw = row3(mid.marker, mech.row[r].marker[s, 0]), row3(mid.marker, mech.row[r].marker[s, 1])
-        shift, torque = reduced_side(mech, mid, r, s, du, dw)
-        force = combine3(1.0, cross3(ru, carried(lv.L, b, w)), 1.0, cross3(rw, carried(lv.L, b, u)))
-        add_vector(x, 6 * b, 0.5 * gam, shift)
-        add_vector(x, 6 * b + 3, 0.5 * gam, combine3(1.0, torque, -1.0, force))
 
 
 @stage
@@ -186,7 +93,9 @@ def velocity_joints(mech: Mechanism, mid: Pose, end: Pose, t: Array, x: Array) -
     first = 6 * (mech.body.size + 1)
     for r in range(mech.row.size):
         kind, row = mech.row[r].kind, first + r
-        if kind == COINCIDE:
+        if mech.row[r].law >= 0:
+            x[row] = 0.0
+        elif kind == COINCIDE:
             gam, gap = (t[row], t[row + 1], t[row + 2]), (0.0, 0.0, 0.0)
             for s in range(2):
                 at, k, sign = 6 * mech.row[r].body[s], mech.row[r].marker[s, 1], 2.0 * s - 1.0
@@ -218,6 +127,35 @@ def velocity_joints(mech: Mechanism, mid: Pose, end: Pose, t: Array, x: Array) -
 
 
 @stage
+def release(mech: Mechanism, layout: Layout, end: Pose, data: Array, free: Array, shift: Array) -> None:
+    """The matrix of the velocities, before it is completed: that of the positions, without what elements hold."""
+    for i in range(layout.pattern.length):
+        free[i] = data[i]
+    for j in range(mech.joint.size):
+        first, soft = mech.joint[j].first, mech.joint[j].soft
+        for r in range(first, mech.joint[j].last):
+            for s in range(2):
+                for k in range(3):
+                    shift[r, s, k] = 0.0 if soft else end.shift[r, s, k]
+                    if soft:
+                        n = layout.body[mech.row[r].body[s]].stride
+                        free[layout.joint[j].turn_columns[s] + (r - first) * n + k] = 0.0
+                        free[layout.joint[j].shift_columns[s] + (r - first) * n + k] = 0.0
+
+
+@frame
+def make_both(
+    mech: Mechanism, layout: Layout, iteration: int, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
+    free: Factors,
+) -> int:  # fmt: skip
+    """Complete and factorise the matrix of the positions and, if there are elements, that of the velocities."""
+    if mech.law.size > 0:
+        release(mech, layout, ws.end, factors.data, free.data, lv.end.shift)
+        make_factors(mech, layout, ws.mid, lv.end, iteration, habit, free)
+    return make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
+
+
+@stage
 def guess_velocities(bodies: int, z: Array, lv: Levels) -> None:
     """Add where PH-MP would take the velocities, 2 (u, a) - last, to the extrapolated difference from it.
 
@@ -242,7 +180,9 @@ def solve_velocities(
     mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
     previous: float, slowest: float, notice: float, ws: Workspace, lv: Levels, factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
-    """Velocities and gam' for the present q^1, with the matrix of the positions; the rows of bodies are in ws.x.
+    """Velocities and gam' for the present q^1, with the matrix of the positions, without elements.
+
+    The rows of bodies are in ws.x.
 
     Stops when they have converged, after a number of sweeps or, if positions are to follow, when these would not notice
     another one: they would miss `notice` times the last update. Returns the first and the last update as fractions of
@@ -254,7 +194,7 @@ def solve_velocities(
             for b in range(mech.body.size):
                 velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
-        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        back_solve(mech, layout, ws.mid, lv.end, factors, ws.x)
         change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
         done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
         first = change if sweep == 0 else first
@@ -268,7 +208,7 @@ def solve_velocities(
 @frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
-    iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, s: int, factors: Factors,
+    iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, s: int, factors: Factors, free: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     bodies, size, change, ended, iteration, rate, velocity_rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0, 0.0
@@ -283,10 +223,10 @@ def solve(
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
             correct_body(mech, b, ws.z, ws.mid, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
-        joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
-            ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
+            ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
         previous = size
         update = take_update(bodies, ws.x, ws.z, newton.length)
@@ -303,7 +243,7 @@ def solve(
         last = change
         sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
         first, change, ratio, done = solve_velocities(
-            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, factors
+            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, free
         )
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
@@ -373,10 +313,10 @@ def march_ggl(
             guess(memory, s, order, habit, mech.body.size, ws.z)
             guess(lv.memory, s, order, habit, mech.body.size, lv.z)
             guess_velocities(mech.body.size, ws.z, lv)
-            layout, factors = (exact, sure) if surely else (condensed, fast)
+            layout, factors, free = (exact, sure, lv.sure) if surely else (condensed, fast, lv.fast)
             ended, iterations, good = solve(
                 mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
-                surely or wants_first(layout, habit), habit, ws, lv, s, factors,
+                surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
@@ -390,6 +330,7 @@ def march_ggl(
         remember(memory, s, ws.z, mech.body.size, ws.x)
         keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
         add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        add_losses(mech, h, q, ws.feedback, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

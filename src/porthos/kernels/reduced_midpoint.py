@@ -16,6 +16,7 @@ import numpy as np
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
+from porthos.kernels.elements import add_losses
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -56,7 +57,7 @@ class Workspace(NamedTuple):
     x: Array  # the same: residual, then update; and scratch of `substitute`
     mid: Pose
     end: Pose
-    feedback: Array  # (R,) kappa g(q^0)
+    feedback: Array  # (R,) kappa g(q^0) of constraints, g(q^0) of elements
     lam: Array  # (R,) multipliers of the step
     y: Array  # (L, 6) outputs at the midpoint
 
@@ -215,7 +216,7 @@ def solve(
                 turn_markers(mech, b, ws.end.q, ws.end.marker)
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
-        joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
@@ -238,22 +239,22 @@ def solve(
 
 @stage
 def begin(mech: Mechanism, q0: Array, start: Pose, feedback: Array) -> None:
-    """feedback = kappa g(q^0): removes round-off that would add up over many steps."""
+    """feedback = kappa g(q^0), which removes round-off that would add up over many steps; g(q^0) of elements."""
     for b in range(mech.body.size):
         turn_markers(mech, b, q0, start.marker)
     marker = start.marker
     for r in range(mech.row.size):
         row = mech.row[r]
-        a, b = row.body[0], row.body[1]
+        a, b, share = row.body[0], row.body[1], FEEDBACK if row.law < 0 else 1.0
         if row.kind == COINCIDE:
             i, j = row.marker[0, 1], row.marker[1, 1]
             for k in range(3):
-                feedback[r + k] = FEEDBACK * (q0[b, 0, k] + marker[j, k] - q0[a, 0, k] + marker[i, k])
+                feedback[r + k] = share * (q0[b, 0, k] + marker[j, k] - q0[a, 0, k] + marker[i, k])
         elif row.kind == ANGLE:
-            feedback[r] = FEEDBACK * (dot3(row3(marker, row.marker[0, 0]), row3(marker, row.marker[1, 1])) - row.c)
+            feedback[r] = share * (dot3(row3(marker, row.marker[0, 0]), row3(marker, row.marker[1, 1])) - row.c)
         elif row.kind == GENERAL:
             u, w = row_vectors(mech, q0, marker, r)
-            feedback[r] = FEEDBACK * (dot3(u, w) - row.c)
+            feedback[r] = share * (dot3(u, w) - row.c)
 
 
 @stage
@@ -341,6 +342,7 @@ def march_midpoint(
         for r in range(mech.row.size):
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
         add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        add_losses(mech, h, q, ws.feedback, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

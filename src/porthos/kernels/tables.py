@@ -34,6 +34,7 @@ ROW = np.dtype(
         ("body", "i4", 2),  # of the two sides; N is the ground
         ("marker", "i4", (2, 2)),  # ru and rw that each side contributes to the vectors u and w
         ("kind", "i4"),  # GENERAL, COINCIDE, COINCIDE_REST or ANGLE
+        ("law", "i4"),  # the law of its multiplier; -1: a constraint
     ],
     align=True,
 )
@@ -45,6 +46,7 @@ JOINT = np.dtype(
         ("body", "i4", 2),  # of the two sides; N is the ground
         ("point", "i4"),  # 1: three coinciding rows, then angles only
         ("shifting", "i4"),  # rows up to the last one that depends on translations
+        ("soft", "i4"),  # 1: a force element, whose rows have laws
     ],
     align=True,
 )
@@ -56,6 +58,25 @@ LOAD = np.dtype(
     ],
     align=True,
 )
+
+TERMS = 6  # coefficients of a polynomial
+LAW = np.dtype(
+    [
+        ("rest", "f8"),  # the measure at which x = s - rest vanishes
+        ("force", "f8", TERMS),  # coefficients of F = sum_k force_k x^k; of F = force_0/s^2 if it is INVERSE
+        ("damping", "f8"),  # c of the force c s'
+        ("measure", "i4"),  # LENGTH, VALUE or TURN
+        ("form", "i4"),  # POLYNOMIAL, INVERSE or TABLE
+        ("terms", "i4"),  # of the polynomial
+        ("knots", "i4", 2),  # range of its knots in the table
+    ],
+    align=True,
+)
+
+# What a law measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; the angle s by two rows
+# g = cos s and sin s. What its force F(s) is: a polynomial, F = force_0/s^2, or straight lines between knots (x, F).
+LENGTH, VALUE, TURN = 0, 1, 2
+POLYNOMIAL, INVERSE, TABLE = 0, 1, 2
 
 # What is special about a row, for speed: nothing; the first of three rows x_B - x_A = 0; one of the other two of
 # them; an angle a_A . b_B = c.
@@ -70,6 +91,8 @@ class Mechanism(NamedTuple):
     form: Records  # (R,) FORM, coefficients of the rows
     joint: Records  # (J,) JOINT
     load: Records  # (L,) LOAD
+    law: Records  # LAW, of the rows of force elements
+    knot: Array  # (T, 2) knots (x, F) of all laws that are tables
     marker: Array  # (K+1, 3) body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; the last one is zero
     gravity: Array  # (3,)
 
@@ -92,6 +115,7 @@ JOINT_PLACE = np.dtype(
         ("shift_rows", "i4", 2),  # the same for translations
         ("shift_columns", "i4", 2),
         ("body_body", "i4", 2),  # offsets of blocks (a, b) and (b, a); -1: none
+        ("diagonal", "i4"),  # offset of its own block
     ],
     align=True,
 )

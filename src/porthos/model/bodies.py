@@ -13,6 +13,7 @@ from porthos.model.inertia import Inertia
 from porthos.notation import Array, finite, positive, skew, unit, vector
 
 ORTHONORMAL_TOLERANCE = 1e-6
+AT_MASS = 1e-9  # a point this close to a point mass, relative to its position, counts as being there
 
 Rotation: TypeAlias = Annotated[Any, "a 3 x 3 matrix, a quaternion (w, x, y, z), or a pair (axis, angle)"]
 
@@ -121,6 +122,15 @@ class PointMass:
         object.__setattr__(self, "mass", positive(self.mass, f"{where}: mass"))
         for key in ("position", "velocity"):
             object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
+
+    def require_at(self, where: str, point: Array) -> None:
+        """Refuse a point elsewhere: a point mass can be touched only where it is."""
+        position = np.asarray(self.position)
+        if np.linalg.norm(point - position) > AT_MASS * (np.linalg.norm(position) or 1.0):
+            raise ModelError(
+                f"{where}: expected a point at the position {position.tolist()} of the point mass '{self.name}', found "
+                f"{point.tolist()}: a point mass has no other points. Give its position, or use a rigid body."
+            )
 
 
 Body = RigidBody | PointMass

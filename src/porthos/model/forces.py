@@ -1,4 +1,4 @@
-"""What acts on bodies: loads now; springs, dampers and user potentials take their place beside them.
+"""What acts on bodies from outside: loads.
 
 A load is the wrench (F, tau) at a point fixed in a body; its conjugate is the twist (v_P, omega) of that point.
 """

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from porthos.errors import ModelError, nearest
 from porthos.model.bodies import PointMass, RigidBody
+from porthos.model.elements import ELEMENTS
 from porthos.model.fields import (
     Field,
     blaming,
@@ -136,6 +137,14 @@ SECTIONS: dict[str, Section] = {
         {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in JOINTS},
         lambda model: model.joints,
         lambda joint: joint.kind,
+    ),
+    "elements": Section(
+        "element",
+        "strut: {kind: spring, a: ground, b: crank, point_a: [0, 0, 1], point_b: [0, 0, 0], stiffness: 100}",
+        "kind",
+        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in ELEMENTS},
+        lambda model: model.elements,
+        lambda element: element.kind,
     ),
     "loads": Section(
         "load",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
+from porthos.model.bodies import PointMass
 from porthos.notation import ROUND_OFF, Array, normals, positive, unit, vector
 
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
@@ -343,3 +344,18 @@ def check_gap(joint: Joint, size: float) -> None:
             "Expected world coordinates at the initial placement, where the joint is closed; "
             "check the positions of the two parts."
         )
+
+
+def check_held(where: str, mass: PointMass, side: int, point: Array, rows: tuple[Row, ...]) -> None:
+    """Refuse what rows cannot do to a point mass on side 0 (A) or 1 (B): hold a rotation, a plane or a lever."""
+    if any(isinstance(row, Angle) for row in rows):
+        raise ModelError(
+            f"{where}: expected rigid bodies, found the point mass '{mass.name}', which has no rotation to hold. "
+            "Use a spherical, distance, point_on_line or point_on_plane joint, or a rigid body."
+        )
+    if side == 0 and any(isinstance(row, InPlane) for row in rows):
+        raise ModelError(
+            f"{where}: expected a rigid body or the ground as its first part, in which its line or plane is "
+            f"fixed, found the point mass '{mass.name}', which has no directions. Exchange the two parts."
+        )
+    mass.require_at(where, point)

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
+from porthos.model import elements as e
 from porthos.model import joints as j
 from porthos.model.bodies import Body, Ground, Part, PointMass, RigidBody
 from porthos.model.forces import Load, TorqueMap
 from porthos.model.inertia import Inertia
 from porthos.model.ports import Port, PortKind
+from porthos.model.signals import Level, Rows
 from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
@@ -22,11 +24,9 @@ if TYPE_CHECKING:
 
 Side = Part | str
 
-AT_MASS = 1e-9  # a point this close to a point mass, relative to its position, counts as being there
-
 
 class Model:
-    """A mechanism: bodies, joints, loads and ports, each under a name of its own. SI units."""
+    """A mechanism: bodies, joints, force elements, loads and ports, each under a name of its own. SI units."""
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         self.name = name
@@ -34,13 +34,14 @@ class Model:
         self.ground = Ground()
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, j.Joint] = {}
+        self._elements: dict[str, e.Element] = {}
         self._loads: dict[str, Load] = {}
         self._ports: dict[str, Port] = {}
 
     def __repr__(self) -> str:
         return (
             f"Model('{self.name}': {len(self._bodies)} bodies, {len(self._joints)} joints, "
-            f"{len(self._loads)} loads, {len(self._ports)} ports)"
+            f"{len(self._elements)} elements, {len(self._loads)} loads, {len(self._ports)} ports)"
         )
 
     @property
@@ -52,6 +53,11 @@ class Model:
     def joints(self) -> tuple[j.Joint, ...]:
         """Joints in the order in which they were added."""
         return tuple(self._joints.values())
+
+    @property
+    def elements(self) -> tuple[e.Element, ...]:
+        """Springs, dampers and other force elements in the order in which they were added."""
+        return tuple(self._elements.values())
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -167,6 +173,82 @@ class Model:
         """The point `at` of `b` stays in the plane through `at` with `normal`, fixed in `a` (1 row)."""
         return self._join(j.PointOnPlane(name=name, a=self._name(a), b=self._name(b), at=at, normal=normal, at_b=at_b))
 
+    # --- force elements: points in world coordinates at the initial placement
+
+    def spring(
+        self,
+        name: str,
+        a: Side,
+        b: Side,
+        point_a: ArrayLike,
+        point_b: ArrayLike,
+        stiffness: Level = 0.0,
+        damping: float = 0.0,
+        length: float | None = None,
+        force: float = 0.0,
+        table: Rows | None = None,
+    ) -> e.Element:
+        """A spring, and a damper beside it: F = force + k_1 x + k_2 x^2 + ... + c x' with x = distance - length."""
+        a_name, b_name = self._name(a), self._name(b)
+        return self._act(
+            e.Spring(
+                name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, stiffness=stiffness, damping=damping,
+                length=length, force=force, table=table,
+            )
+        )  # fmt: skip
+
+    def damper(self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, damping: float) -> e.Element:
+        """A damper along the line between a point of `a` and a point of `b`."""
+        a_name, b_name = self._name(a), self._name(b)
+        return self._act(e.Damper(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, damping=damping))
+
+    def attraction(
+        self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, strength: float
+    ) -> e.Element:
+        """Gravitation or charge: a point of `a` and a point of `b` pull at each other with strength/distance^2."""
+        a_name, b_name = self._name(a), self._name(b)
+        return self._act(
+            e.Attraction(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, strength=strength)
+        )
+
+    def torsion_spring(
+        self,
+        name: str,
+        joint: j.Joint | str,
+        stiffness: Level = 0.0,
+        damping: float = 0.0,
+        angle: float = 0.0,
+        torque: float = 0.0,
+        table: Rows | None = None,
+    ) -> e.Element:
+        """A spring, and a damper beside it, about the axis of a joint; at rest after a turn by `angle`."""
+        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
+        return self._act(
+            e.TorsionSpring(
+                name=name, joint=known, stiffness=stiffness, damping=damping, angle=angle, torque=torque, table=table
+            )
+        )
+
+    def bushing(
+        self,
+        name: str,
+        a: Side,
+        b: Side,
+        at: ArrayLike,
+        stiffness: ArrayLike = (0.0, 0.0, 0.0),
+        damping: ArrayLike = (0.0, 0.0, 0.0),
+        turning_stiffness: ArrayLike = (0.0, 0.0, 0.0),
+        turning_damping: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> e.Element:
+        """Springs and dampers along and about three axes, which are world axes at the placement and stay in `a`."""
+        a_name, b_name = self._name(a), self._name(b)
+        return self._act(
+            e.Bushing(
+                name=name, a=a_name, b=b_name, at=at, stiffness=stiffness, damping=damping,
+                turning_stiffness=turning_stiffness, turning_damping=turning_damping,
+            )
+        )  # fmt: skip
+
     # --- loads and ports
 
     def load(
@@ -223,12 +305,16 @@ class Model:
             raise ModelError(
                 f"model '{self.name}': expected a name for each part, a text such as 'crank', found {name!r}."
             )
-        if name == "ground" or any(name in parts for parts in (self._bodies, self._joints, self._loads, self._ports)):
+        if name == "ground" or any(name in parts for parts in self._parts):
             raise ModelError(
                 f"model '{self.name}': the name '{name}' is taken already. Expected a new name for each part; "
                 f"try '{name}_2'."
             )
         return name
+
+    @property
+    def _parts(self) -> tuple[dict[str, Any], ...]:
+        return self._bodies, self._joints, self._elements, self._loads, self._ports
 
     def _name(self, part: Side) -> str:
         """The name of a part of this model, given the part or its name."""
@@ -259,20 +345,33 @@ class Model:
 
     def _join(self, joint: j.Joint) -> j.Joint:
         self._new(joint.name)
-        if joint.a == joint.b:
-            raise ModelError(
-                f"{joint.where}: expected two different parts, found '{joint.a}' connected with itself. "
-                "Use model.ground as one of them to hold it in space."
-            )
-        for side, name in enumerate((joint.a, joint.b)):
-            part = self._bodies.get(name)
-            if isinstance(part, PointMass):
-                _check_held(joint, part, side)
+        self._check_sides(joint.where, (joint.a, joint.b), joint.points, joint.rows)
         parts = [self._bodies[n] for n in (joint.a, joint.b) if n != self.ground.name]
         arms = [float(np.linalg.norm(p - np.asarray(part.position))) for part in parts for p in joint.points]
         j.check_gap(joint, max(arms))
         self._joints[joint.name] = joint
         return joint
+
+    def _act(self, element: e.Element) -> e.Element:
+        self._new(element.name)
+        rows = tuple(row for law in element.laws(self._joints) for row in law.rows)
+        self._check_sides(element.where, element.sides(self._joints), element.points(self._joints), rows)
+        self._elements[element.name] = element
+        return element
+
+    def _check_sides(
+        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[j.Row, ...]
+    ) -> None:
+        """Refuse a part connected with itself, and what rows cannot do to a point mass."""
+        if sides[0] == sides[1]:
+            raise ModelError(
+                f"{where}: expected two different parts, found '{sides[0]}' connected with itself. "
+                "Use model.ground as one of them to hold it in space."
+            )
+        for side, name in enumerate(sides):
+            part = self._bodies.get(name)
+            if isinstance(part, PointMass):
+                j.check_held(where, part, side, points[side], rows)
 
     def _check_acting(self, where: str, body: str, at: ArrayLike | None, turns: bool) -> None:
         """Refuse a torque on a point mass, or a force beside it."""
@@ -285,29 +384,4 @@ class Model:
                 "Give a force only (for a port: kind='force'), or use a rigid body."
             )
         if at is not None:
-            _check_at_mass(where, part, np.asarray(at))
-
-
-def _check_held(joint: j.Joint, mass: PointMass, side: int) -> None:
-    """Refuse what a joint cannot do to a point mass on side 0 (A) or 1 (B): hold a rotation, a plane or a lever."""
-    if any(isinstance(row, j.Angle) for row in joint.rows):
-        raise ModelError(
-            f"{joint.where}: expected rigid bodies, found the point mass '{mass.name}', which has no rotation to hold. "
-            "Use a spherical, distance, point_on_line or point_on_plane joint, or a rigid body."
-        )
-    if side == 0 and any(isinstance(row, j.InPlane) for row in joint.rows):
-        raise ModelError(
-            f"{joint.where}: expected a rigid body or the ground as its first part, in which its line or plane is "
-            f"fixed, found the point mass '{mass.name}', which has no directions. Exchange the two parts."
-        )
-    _check_at_mass(joint.where, mass, joint.points[side])
-
-
-def _check_at_mass(where: str, mass: PointMass, point: Array) -> None:
-    """A point mass can be touched only where it is."""
-    position = np.asarray(mass.position)
-    if np.linalg.norm(point - position) > AT_MASS * (np.linalg.norm(position) or 1.0):
-        raise ModelError(
-            f"{where}: expected a point at the position {position.tolist()} of the point mass '{mass.name}', found "
-            f"{point.tolist()}: a point mass has no other points. Give its position, or use a rigid body."
-        )
+            part.require_at(where, np.asarray(at))

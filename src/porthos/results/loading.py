@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status, nearest
 from porthos.integrate.march import March
+from porthos.kernels.tables import TURN
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
 from porthos.system.initial import Adjustment
-from porthos.system.mechanical import MechanicalSystem, Terminal
+from porthos.system.loads import Terminal
+from porthos.system.mechanical import MechanicalSystem
 from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
+WITH_ELEMENTS = 2  # the format since which there are force elements
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
 
 
@@ -155,12 +158,17 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
             f"{attributes.get('porthos_version')}. Update Porthos (pip install -U porthos), or open the file with "
             "xarray.open_dataset."
         )
-    left = {name: _stored(path, group, name) for name in MARCH}
+    left = {name: _stored(path, group, name) for name in MARCH if name in group.variables}
     if lazy is None:
         lazy = sum(values.dtype.itemsize * math.prod(values.shape) for values in left.values()) > LARGE
-    tables, sizes = {}, dict(SIZES)
+    tables: dict[str, Any] = {}
+    sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
-        values = tables[name] = left[name] if lazy and name in left else group.variables[name][...]
+        if name not in group.variables and attributes["format"] < WITH_ELEMENTS:
+            tables[name] = np.full([sizes.get(d, 0) for d in dimensions], -1)  # rows without laws, nothing else
+        else:
+            tables[name] = left[name] if lazy and name in left else group.variables[name][...]
+        values = tables[name]
         if len(values.shape) != len(dimensions) or any(
             sizes.setdefault(d, n) != n for d, n in zip(dimensions, values.shape, strict=True)
         ):
@@ -173,8 +181,10 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
     """Compiled code trusts the tables, so no number of a body or row may point outside them."""
     bodies, rows, ports = sizes["n_body"], sizes["n_row"], sizes["n_port"]
     edges = tables["joint_row"]
-    if sizes["n_body_ground"] != bodies + 1 or sizes["n_joint_edge"] != sizes["n_joint"] + 1:
+    links = sizes["n_joint"] + sizes["n_element"]
+    if sizes["n_body_ground"] != bodies + 1 or (sizes["n_link"], sizes["n_link_edge"]) != (links, links + 1):
         raise ValueError("tables of different systems")
+    _check_laws(tables, sizes)
     if edges[0] != 0 or edges[-1] != rows or np.any(np.diff(edges) < 0):
         raise ValueError("table 'joint_row' does not divide the rows among the joints")
     for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1), ("load_body", bodies)):
@@ -182,6 +192,24 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
             raise ValueError(f"table '{name}' names a body that does not exist")
     if np.any(tables["port_body"] != tables["load_body"]) or tables["port_inputs"].sum() != sizes["n_input"]:
         raise ValueError(f"the tables of the {ports} loads and ports contradict each other")
+
+
+def _check_laws(tables: dict[str, Any], sizes: dict[str, int]) -> None:
+    """Rows of joints have no law, those of force elements one of the table; knots lie in theirs."""
+    laws, first = tables["row_law"], tables["joint_row"][sizes["n_joint"]]
+    if np.any(laws[:first] != -1) or np.any(laws[first:] < 0) or np.any(laws[first:] >= sizes["n_law"]):
+        raise ValueError("table 'row_law' does not fit the joints and force elements")
+    for name, limit in (
+        ("law_measure", 2),
+        ("law_form", 2),
+        ("law_terms", SIZES["term"]),
+        ("law_knots", sizes["n_knot"]),
+    ):
+        if np.any(tables[name] < 0) or np.any(tables[name] > limit):
+            raise ValueError(f"table '{name}' has a number that means nothing")
+    counts = np.bincount(laws[first:], minlength=sizes["n_law"])
+    if np.any(counts != np.where(tables["law_measure"] == TURN, 2, 1)) or np.any(np.diff(laws[first:]) < 0):
+        raise ValueError("table 'row_law' does not give each law its rows")
 
 
 def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:
@@ -199,6 +227,7 @@ def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajector
         mech=mech,
         body_names=tuple(tables["body_name"]),
         joint_names=tuple(tables["joint_name"]),
+        element_names=tuple(tables["element_name"]),
         terminals=terminals,
         principal=tables["principal"],
         joint_points=tables["joint_points"],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from porthos.kernels.tables import TERMS
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
 from porthos.system.tables import plain
@@ -21,7 +22,7 @@ from porthos.system.tables import plain
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 1  # raised whenever an older Porthos could not read the group any more
+FORMAT = 2  # raised whenever an older Porthos could not read the group any more
 GROUP = "porthos"
 
 # Variables of the root: dimensions, units, long name.
@@ -38,9 +39,11 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "angular_momentum": (("time", "axis"), "kg m2 s-1", "angular momentum about the origin"),
     "position_error": (("time",), "1", "largest |g(q)|; in m, m2 or 1 by the kind of its row"),
     "velocity_error": (("time",), "s-1", "largest |G(q) v|; in m/s, m2/s or 1/s by the kind of its row"),
-    "power_balance": (("time",), "J", "change of energy minus work of all loads and ports, since the time before"),
+    "power_balance": (("time",), "J", "change of energy minus work plus losses, since the time before"),
     "joint_force": (JOINT, "N", "force of the joint on its second body, in world axes"),
     "joint_torque": (JOINT, "N m", "torque of the joint on its second body about the joint's point, in world axes"),
+    "element_energy": (("time", "element"), "J", "energy that the force element stores"),
+    "dissipated": (("time", "element"), "J", "energy that the force element has taken since the start"),
     "work": (("time", "port"), "J", "energy that entered through the load or port since the start"),
 }
 
@@ -57,11 +60,20 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "u0": ("n_row", "xyz"),
     "w0": ("n_row", "xyz"),
     "c": ("n_row",),
-    "joint_row": ("n_joint_edge",),
-    "joint_body": ("n_joint", "side"),
+    "joint_row": ("n_link_edge",),  # links are joints, then force elements
+    "joint_body": ("n_link", "side"),
     "load_body": ("n_port",),
     "load_point": ("n_port", "xyz"),
     "load_printed": ("n_port",),
+    "row_law": ("n_row",),
+    "law_rest": ("n_law",),
+    "law_force": ("n_law", "term"),
+    "law_damping": ("n_law",),
+    "law_measure": ("n_law",),
+    "law_form": ("n_law",),
+    "law_terms": ("n_law",),
+    "law_knots": ("n_law", "edge"),
+    "knot": ("n_knot", "coordinate"),
 }
 MARCH: dict[str, tuple[str, ...]] = {
     "t": ("n_time",),
@@ -71,11 +83,13 @@ MARCH: dict[str, tuple[str, ...]] = {
     "multipliers": ("n_time", "n_row"),
     "outputs": ("n_time", "n_port", "wrench_component"),
     "work": ("n_time", "n_port"),
+    "loss": ("n_time", "n_element"),
     "iterations": ("n_time",),
 }
 SYSTEM: dict[str, tuple[str, ...]] = {
     "body_name": ("n_body",),
     "joint_name": ("n_joint",),
+    "element_name": ("n_element",),
     "port_name": ("n_port",),
     "port_body": ("n_port",),
     "port_inputs": ("n_port",),  # how many inputs each of them has
@@ -88,7 +102,17 @@ SYSTEM: dict[str, tuple[str, ...]] = {
     "moved_by": ("n_moved", "kind"),  # position, rotation, velocity, angular velocity
 }
 TABLES = MECHANISM | MARCH | SYSTEM
-SIZES = {"xyz": 3, "xyz_body": 3, "side": 2, "slot": 4, "wrench_component": 6, "kind": 4}
+SIZES = {
+    "xyz": 3,
+    "xyz_body": 3,
+    "side": 2,
+    "slot": 4,
+    "wrench_component": 6,
+    "kind": 4,
+    "term": TERMS,
+    "edge": 2,
+    "coordinate": 2,
+}
 
 
 def to_dataset(run: Trajectory) -> xarray.Dataset:
@@ -101,6 +125,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         "time": ("time", run.t, {"units": "s", "long_name": "time"}),
         "body": ("body", _text(run.system.body_names), {"long_name": "name of the body"}),
         "joint": ("joint", _text(run.system.joint_names), {"long_name": "name of the joint"}),
+        "element": ("element", _text(run.system.element_names), {"long_name": "name of the force element"}),
         "port": ("port", _text(ports), {"long_name": "name of the load or port"}),
         "axis": ("axis", axes, {"long_name": "axis of the world"}),
         "body_axis": ("body_axis", axes, {"long_name": "axis of the body frame"}),
@@ -123,6 +148,7 @@ def owners_of(run: Trajectory, dimensions: tuple[str, ...]) -> list[str] | None:
     names = {
         "body": run.system.body_names,
         "joint": run.system.joint_names,
+        "element": run.system.element_names,
         "port": [terminal.name for terminal in run.system.terminals],
     }
     return list(names[dimensions[1]]) if len(dimensions) > 1 and dimensions[1] in names else None
@@ -134,8 +160,11 @@ def _quantity(run: Trajectory, name: str) -> Array:
     owners = owners_of(run, dimensions)
     if owners is None:
         return getattr(run, name)
-    view: Callable[[str], Any] = {"body": run.__getitem__, "joint": run.joint, "port": run.port}[dimensions[1]]
-    columns = [getattr(view(owner), name.removeprefix("joint_")) for owner in owners]
+    views: dict[str, Callable[[str], Any]] = {
+        "body": run.__getitem__, "joint": run.joint, "element": run.element, "port": run.port
+    }  # fmt: skip
+    view = views[dimensions[1]]
+    columns = [getattr(view(owner), name.removeprefix(f"{dimensions[1]}_")) for owner in owners]
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 
 
@@ -172,10 +201,11 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     q0, v0 = system.initial_arrays()
     moved = [(a.position, a.rotation, a.velocity, a.angular_velocity) for a in system.adjustments]
     values: dict[str, Any] = {
-        **plain(system.mech)._asdict(),
+        **plain(system.moving)._asdict(),
         **{name: getattr(run.raw, name) for name in MARCH},
         "body_name": _text(system.body_names),
         "joint_name": _text(system.joint_names),
+        "element_name": _text(system.element_names),
         "port_name": _text(terminal.name for terminal in system.terminals),
         "port_body": np.array([terminal.body for terminal in system.terminals], dtype=np.int64),
         "port_inputs": np.array([terminal.basis.shape[1] for terminal in system.terminals], dtype=np.int64),

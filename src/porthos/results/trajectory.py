@@ -16,8 +16,9 @@ from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
-from porthos.results.reactions import joint_reaction, nodal_multipliers
+from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
+from porthos.results.views import BodyView, ElementView, JointView, PortView
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory
 
@@ -27,108 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from porthos.results.comparison import Comparison
-
-
-class BodyView:
-    """One body of a trajectory; every array has time as its first axis."""
-
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
-
-    @property
-    def position(self) -> Array:
-        """Centre of mass (T, 3)."""
-        return self._run.raw.q[:, self._index, 0]
-
-    @property
-    def rotation(self) -> Array:
-        """Rotation matrices (T, 3, 3) of the body frame that the user gave."""
-        directors = self._run.raw.q[:, self._index, 1:]  # (T, i, k): row i is d_i
-        return np.einsum("tik,ji->tkj", directors, self._run.system.principal[self._index])
-
-    @property
-    def velocity(self) -> Array:
-        """Velocity of the centre of mass (T, 3)."""
-        return self._run.raw.v[:, self._index, 0]
-
-    @property
-    def angular_velocity(self) -> Array:
-        """Spatial angular velocity (T, 3); zero for a point mass."""
-        d, v = self._run.raw.q[:, self._index, 1:], self._run.raw.v[:, self._index, 1:]
-        return 0.5 * np.cross(d, v).sum(axis=1)
-
-    def point(self, at: Array) -> Array:
-        """World path (T, 3) of the body-fixed point `at`, in the body frame that the user gave."""
-        return self.position + np.einsum("tkj,j->tk", self.rotation, np.asarray(at, dtype=np.float64))
-
-
-class JointView:
-    """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step."""
-
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
-
-    @cached_property
-    def _reaction(self) -> tuple[Array, Array]:
-        run = self._run
-
-        def reaction(rows: slice) -> tuple[Array, ...]:
-            return joint_reaction(run.system, self._index, run.raw.q[rows], run.multipliers_of(rows))
-
-        force, torque = run.in_blocks(reaction)
-        return force, torque
-
-    @property
-    def force(self) -> Array:
-        """Force (T, 3)."""
-        return self._reaction[0]
-
-    @property
-    def torque(self) -> Array:
-        """Torque (T, 3) about the joint's point on the second body."""
-        return self._reaction[1]
-
-    @property
-    def multipliers(self) -> Array:
-        """Lagrange multipliers (T, rows) of this joint at second order."""
-        joint = self._run.system.mech.joint[self._index]
-        first, last = int(joint.first), int(joint.last)
-        return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
-
-
-class PortView:
-    """A load or port: what it put in, what came out, and the energy that went through it."""
-
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
-
-    @property
-    def input(self) -> Array:
-        """u at the recorded times (T, k)."""
-        basis = self._run.system.terminals[self._index].basis
-        return self._run.raw.wrench[:, self._index] @ np.linalg.pinv(basis).T
-
-    @property
-    def output(self) -> Array:
-        """y at the midpoint of the last step before each recorded time (T, k); NaN at the start."""
-        y = self._run.raw.outputs[:, self._index] @ self._run.system.terminals[self._index].basis
-        y[0] = np.nan
-        return y
-
-    @property
-    def force(self) -> Array:
-        """Force on the body in world axes (T, 3)."""
-        return self._run.raw.wrench[:, self._index, :3]
-
-    @property
-    def torque(self) -> Array:
-        """Torque on the body in world axes (T, 3), about the point at which it acts."""
-        return self._run.raw.wrench[:, self._index, 3:]
-
-    @property
-    def work(self) -> Array:
-        """Energy that entered the system through this port since the start (T,)."""
-        return np.cumsum(self._run.raw.work[:, self._index])
 
 
 class Trajectory(Run):
@@ -151,6 +50,10 @@ class Trajectory(Run):
         """The reaction of a joint."""
         return JointView(self, self.system.joint_index(name))
 
+    def element(self, name: str) -> ElementView:
+        """A spring, damper or other force element."""
+        return ElementView(self, self.system.element_index(name))
+
     def port(self, name: str) -> PortView:
         """A load or port."""
         names = [terminal.name for terminal in self.system.terminals]
@@ -170,7 +73,7 @@ class Trajectory(Run):
         arrays: dict[str, Any] = {}
         for name in ARRAYS:
             values = getattr(self.raw, name)
-            if name in ("work", "iterations"):
+            if name in ("work", "loss", "iterations"):
                 arrays[name] = np.add.reduceat(values[: kept[-1] + 1], first)
             else:
                 parts = [values[rows][some] for rows, some in zip(self.raw.blocks(), within, strict=True)]
@@ -236,7 +139,22 @@ class Trajectory(Run):
     @property
     def potential_energy(self) -> Array:
         """V(q) (T,)."""
-        return self._energies[1]
+        return self._energies[1] + self.element_energy.sum(axis=1)
+
+    @cached_property
+    def element_energy(self) -> Array:
+        """What each force element stores (T, E)."""
+        elements, still = self.system.elements, self.system.still
+        return self.in_blocks(lambda rows: (elements.energies(self.raw.q[rows], still),))[0]
+
+    @property
+    def dissipated_energy(self) -> Array:
+        """Energy that all force elements have taken from the system since the start (T,)."""
+        return np.cumsum(self._lost)
+
+    @cached_property
+    def _lost(self) -> Array:
+        return self.in_blocks(lambda rows: (self.raw.loss[rows].sum(axis=1),))[0]
 
     @property
     def energy(self) -> Array:
@@ -278,8 +196,8 @@ class Trajectory(Run):
 
     @property
     def power_balance(self) -> Array:
-        """H(t_k) - H(t_{k-1}) minus the work of all loads and ports in between (T,); 0 for an exact balance."""
-        change = np.diff(self.energy, prepend=self.energy[0])
+        """H(t_k) - H(t_{k-1}) minus work of loads and ports plus losses in between (T,); 0 for an exact balance."""
+        change = np.diff(self.energy, prepend=self.energy[0]) + self._lost
         return change - self.in_blocks(lambda rows: (self.raw.work[rows].sum(axis=1),))[0]
 
     def summary(self) -> str:
@@ -297,6 +215,8 @@ class Trajectory(Run):
             f"  constraints       |g| <= {self.position_error.max():.2e}, |G v| <= {self.velocity_error.max():.2e}",
             f"  Newton            {np.sum(self.iterations) / max(1, self.t.size - 1):.2f} iterations a recorded step",
         ]
+        if self.dissipated_energy[-1] > 0.0:
+            lines.insert(3, f"  dissipated        {self.dissipated_energy[-1]:.10g} J by force elements")
         if self.system.adjustments:
             lines.append("  initial values moved onto the constraints (mass-weighted):")
             lines += [f"    {a}" for a in self.system.adjustments]

@@ -100,7 +100,8 @@ def _energy(run: Trajectory) -> Finding:
 
 
 def _momenta(run: Trajectory) -> list[Finding]:
-    mech, held = run.system.mech, "ground" in {joint[s] for joint in run.system.description["joints"] for s in "ab"}
+    mech, links = run.system.mech, [*run.system.description["joints"], *run.system.description.get("elements", [])]
+    held = "ground" in {link[s] for link in links for s in "ab"}
     mass = np.asarray(mech.body.mass)
     twice = 2.0 * float(run.kinetic_energy.max())
     inertia = 0.0

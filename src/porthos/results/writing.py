@@ -116,7 +116,7 @@ class Writer:
     def _remember(self, run: Trajectory) -> None:
         """Keep the last state: a balance compares with the state before, and work is counted from the start."""
         last = run.raw.part(slice(len(run.raw.t) - 1, None))
-        total = replace(last, work=np.cumsum(run.raw.work, axis=0)[-1:])
+        total = replace(last, work=run.raw.work.sum(axis=0)[None], loss=run.raw.loss.sum(axis=0)[None])
         self._last = joined([total])  # a copy, which does not hold the whole block
 
     @property

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from porthos.model.bodies import RigidBody
+from porthos.model.elements import Element
 from porthos.model.model import Model
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """Name, gravity, bodies with shapes, joints with points, loads and ports, as data for JSON."""
+    """Name, gravity, bodies with shapes, joints and elements with points, loads and ports, as data for JSON."""
     return {
         "name": model.name,
         "gravity": model.gravity.tolist(),
@@ -26,9 +27,17 @@ def describe(model: Model) -> dict[str, Any]:
             for body in model.bodies
         ],
         "joints": [{"kind": joint.kind, **_plain(joint)} for joint in model.joints],
+        "elements": [{"kind": element.kind, **_plain(element), **_ends(model, element)} for element in model.elements],
         "loads": [{"name": load.name, "body": load.body} for load in model.loads],
         "ports": [{"name": port.name, "body": port.body, "kind": port.kind} for port in model.ports],
     }
+
+
+def _ends(model: Model, element: Element) -> dict[str, Any]:
+    """The parts and points between which an element is drawn."""
+    joints = {joint.name: joint for joint in model.joints}
+    (a, b), points = element.sides(joints), element.points(joints)
+    return {"a": a, "b": b, "points": [point.tolist() for point in points]}
 
 
 def _shape(shape: Any) -> dict[str, Any]:

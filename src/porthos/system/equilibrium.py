@@ -43,7 +43,7 @@ def place_of_rest(system: MechanicalSystem, start: Array, u: Array) -> Array:
         force, G = system.Bt(q) @ u - system.gradV(q), system.G(q).toarray()
         lam = np.linalg.lstsq(G.T, force, rcond=SINGULAR)[0]
         P = right_null_space(G, RANK_TOLERANCE)
-        slope = precise_jacobian(lambda at: system.gradV(at) - system.Bt(at) @ u, q) + system.G_stiffness(lam).toarray()
+        slope = (system.G_stiffness(lam) - system.force_tangent(q, np.zeros(n), u)[0]).toarray()
         K = P.T @ slope @ P
         values, vectors = np.linalg.eigh((K + K.T) / 2)
         pull, size = vectors.T @ (P.T @ force), np.abs(values)

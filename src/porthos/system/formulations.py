@@ -1,7 +1,7 @@
 """Formulations of a mechanical system, and those that are no pH-DAE: constraints on position level (000, 4.4.1, 7.3).
 
-index 3:  q' = v,            M v' = B~ u - grad V - G^T lambda,   0 = g(q)
-GGL:      q' = v + G^T mu,   M v' = B~ u - grad V - G^T lambda,   0 = G v,   0 = g(q)   (stabilised index 2)
+index 3:  q' = v,            M v' = B~ u - grad V - C v - G^T lambda,   0 = g(q)
+GGL:      q' = v + G^T mu,   M v' = B~ u - grad V - C v - G^T lambda,   0 = G v,   0 = g(q)   (stabilised index 2)
 """
 
 from __future__ import annotations
@@ -84,15 +84,16 @@ class Index3Form(MechanicalForm):
     tangent_cost = ANALYTIC
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(v, B~ u - grad V - G^T lambda, g)."""
+        """(v, B~ u - grad V - C v - G^T lambda, g)."""
         q, v, lam, _ = self.split(x)
         return np.concatenate([v, self._force(q, v, lam, u), self.system.g(q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
-        q, _, lam, _ = self.split(x)
+        q, v, lam, _ = self.split(x)
         one, G = sparse.eye_array(self.system.n), self.system.G(q)
-        return _matrix([[None, -one, None], [self._stiffness(q, lam, u), None, G.T], [-G, None, _zero(G)]])
+        stiffness, damping = self._tangent(q, v, lam, u)
+        return _matrix([[None, -one, None], [stiffness, damping, G.T], [-G, None, _zero(G)]])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
@@ -100,11 +101,13 @@ class Index3Form(MechanicalForm):
         return self.system.Bt(q).T @ v
 
     def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
-        """None."""
-        return 0.0
+        """v^T C v."""
+        return self.system.dissipation(self.as_state(x)[: self.system.dimension], u, t)
 
-    def _stiffness(self, q: Array, lam: Array, u: Array) -> sparse.csr_array:
-        return self.system.G_stiffness(lam) - self.system.force_slope(q, u)
+    def _tangent(self, q: Array, v: Array, lam: Array, u: Array) -> tuple[Any, Any]:
+        """Derivatives of G^T lambda - f with respect to q and v."""
+        by_q, by_v = self.system.force_tangent(q, v, u)
+        return self.system.G_stiffness(lam) - by_q, -by_v
 
     def _force(self, q: Array, v: Array, lam: Array, u: Array) -> Array:
         return self.system.force(q, v, u) - self.system.G(q).T @ lam
@@ -116,7 +119,7 @@ class StabilisedForm(Index3Form):
     title, more = "GGL, index 2", ("mu",)
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(v + G^T mu, B~ u - grad V - G^T lambda, G v, g)."""
+        """(v + G^T mu, B~ u - grad V - C v - G^T lambda, G v, g)."""
         q, v, lam, mu = self.split(x)
         G = self.system.G(q)
         return np.concatenate([v + G.T @ mu, self._force(q, v, lam, u), G @ v, self.system.g(q)])
@@ -128,7 +131,7 @@ class StabilisedForm(Index3Form):
         return _matrix(
             [
                 [-stiffness(mu), -one, None, -G.T],
-                [self._stiffness(q, lam, u), None, G.T, None],
+                [*self._tangent(q, v, lam, u), G.T, None],
                 [-self.system.G_rate(v), -G, _zero(G), None],
                 [-G, None, None, _zero(G)],
             ]

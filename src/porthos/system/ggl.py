@@ -38,17 +38,28 @@ class GGLForm(MechanicalForm, PHDAE):
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(q', -p, G q', dG q' - G M^-1 p), q' = v + M^-1 G^T gamma, p = grad V + G^T lambda + dG^T gamma - B~ u."""
+        """(q', -p, G q', dG q' - G M^-1 p), q' = v + M^-1 G^T gamma, p = G^T lambda + dG^T gamma - f(q, q', u)."""
         q, v, lam, gamma = self.split(x)
         G, dG, mass = self.system.G(q), self.system.G_rate(v), self.system.mass_diagonal
         rate = v + G.T @ gamma / mass
-        p = self.system.gradV(q) + G.T @ lam + dG.T @ gamma - self.system.Bt(q) @ u
+        p = G.T @ lam + dG.T @ gamma - self.system.force(q, rate, u)
         return np.concatenate([rate, -p, G @ rate, dG @ rate - G @ (p / mass)])
 
     def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda, gamma)."""
         x = self.as_state(x)
         return np.concatenate([self.system.z(x[: self.system.dimension]), x[self.system.dimension :]])
+
+    def R(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """N C N^T with N = [0; I; 0; G M^-1]: dampers feel the true velocity q'."""
+        if not self.system.element_names:
+            return super().R(x, t)
+        q, _, _, _ = self.split(x)
+        W = sparse.csr_array(sparse.diags_array(1.0 / self.system.mass_diagonal))
+        n, m = self.system.n, self.system.m
+        one, zero = sparse.eye_array(n), sparse.csr_array((m, n))
+        N = sparse.vstack([sparse.csr_array((n, n)), one, zero, self.system.G(q) @ W])
+        return sparse.csr_array(N @ self.system.C(q) @ N.T)
 
     def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0; B~; 0; G M^-1 B~]: the output is then B~^T q', the true velocity of the point of action."""

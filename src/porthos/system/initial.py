@@ -142,7 +142,8 @@ def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> 
         force = system.Bt(system.from_kernel(q)) @ u
     first = 6 * system.rigid.size
     G = system.G(system.from_kernel(q))
-    left = force - system.gradV(system.from_kernel(q)) - G[first:].T @ joint
+    free = system.force(system.from_kernel(q), system.from_kernel(v), np.zeros(system.width))
+    left = force + free - G[first:].T @ joint
     left -= system.mass_diagonal * system.from_kernel(acceleration)
     W = system.to_kernel(left, rate=True)[system.rigid, 1:]  # = sum_j Lambda_ij d_j
     Lambda = np.einsum("bik,bjk->bij", W, q[system.rigid, 1:])

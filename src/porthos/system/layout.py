@@ -88,6 +88,7 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool], floor: float) 
             shift_rows=sides(False, False),
             shift_columns=sides(True, False),
             body_body=np.reshape([(place.get((a, b), -1), place.get((b, a), -1)) for a, b in pairs], (-1, 2)),
+            diagonal=np.array([place[bodies + j, bodies + j] for j in range(len(pairs))], dtype=np.int64),
         ),
         share=records(SHARE, joint=[j for at in shares for j, _ in at], side=[s for at in shares for _, s in at]),
         between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=int),

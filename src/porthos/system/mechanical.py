@@ -1,6 +1,6 @@
 """A constrained mechanical system (q, v, lambda) with constant mass matrix, and its pH-DAE form (24) of 001:
 
-[I 0 0; 0 M 0; 0 0 0] (q, v, lambda)' = [0 I 0; -I 0 -G^T; 0 G 0] (grad V, v, lambda) + [0; B~; 0] u.
+[I 0 0; 0 M 0; 0 0 0] (q, v, lambda)' = [0 I 0; -I -C -G^T; 0 G 0] (grad V, v, lambda) + [0; B~; 0] u.
 
 q holds 12 numbers for a rigid body (phi, d_1, d_2, d_3), 3 for a point mass; lambda the 6 rigidity rows of each rigid
 body, then the rows of the joints.
@@ -8,8 +8,7 @@ body, then the rows of the joints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +21,14 @@ from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
+from porthos.system.elements import Elements
 from porthos.system.layout import condensed_layout, exact_layout
+from porthos.system.loads import Loads, Terminal
 from porthos.system.phdae import PHDAE
-from porthos.system.wrench import torque_rows, torque_rows_slope
+from porthos.system.tables import constraints_of, elements_of
 
 if TYPE_CHECKING:
     from porthos.system.initial import Adjustment
-
-
-@dataclass(frozen=True)
-class Terminal:
-    """Where a load or port acts: (F, tau) = basis @ u at a point of a body; `source` gives u(t), None for a port."""
-
-    name: str
-    body: int
-    basis: Array  # (6, k)
-    source: Any
 
 
 class MechanicalSystem(PHDAE):
@@ -51,6 +42,7 @@ class MechanicalSystem(PHDAE):
         mech: Mechanism,
         body_names: tuple[str, ...],
         joint_names: tuple[str, ...],
+        element_names: tuple[str, ...],
         terminals: tuple[Terminal, ...],
         principal: Array,
         joint_points: Array,
@@ -58,8 +50,10 @@ class MechanicalSystem(PHDAE):
         description: dict[str, Any],
     ) -> None:
         self.name = name
-        self.mech = mech
-        self.body_names, self.joint_names, self.terminals = body_names, joint_names, terminals
+        self.moving = mech  # joints, then force elements: what a step solves for
+        self.mech = constraints_of(mech)  # joints only
+        self.body_names, self.joint_names, self.element_names = body_names, joint_names, element_names
+        self.terminals = terminals
         self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
         self.length = length
@@ -71,20 +65,36 @@ class MechanicalSystem(PHDAE):
     def __repr__(self) -> str:
         return (
             f"MechanicalSystem('{self.name}': {len(self.body_names)} bodies, {len(self.joint_names)} joints, "
-            f"n = {self.n} coordinates, m = {self.m} constraints, {len(self.terminals)} ports)"
+            f"{len(self.element_names)} elements, n = {self.n} coordinates, m = {self.m} constraints, "
+            f"{len(self.terminals)} ports)"
         )
 
     # --- sizes and places
 
     @cached_property
     def layout(self) -> Layout:
-        """The exact pattern of elimination of this mechanism."""
+        """The pattern of elimination of bodies and joints."""
         return exact_layout(self.mech)
+
+    @cached_property
+    def exact(self) -> Layout:
+        """The same with force elements, for steps."""
+        return exact_layout(self.moving) if self.element_names else self.layout
 
     @cached_property
     def condensed(self) -> Layout:
         """The pattern with translations eliminated, on which steps are fast."""
-        return condensed_layout(self.mech)
+        return condensed_layout(self.moving)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """The force elements."""
+        return Elements(elements_of(self.moving), self.element_names, self.slots)
+
+    @cached_property
+    def loads(self) -> Loads:
+        """Loads and ports."""
+        return Loads(self.mech, self.terminals, self.slots)
 
     @cached_property
     def loop_rows(self) -> IntArray:
@@ -133,31 +143,32 @@ class MechanicalSystem(PHDAE):
             at += int(last - first)
         return result
 
-    @cached_property
+    @property
     def ports(self) -> Mapping[str, slice]:
         """Name of each load and port, and its columns of B."""
-        result, at = {}, 0
-        for terminal in self.terminals:
-            result[terminal.name] = slice(at, at + terminal.basis.shape[1])
-            at += terminal.basis.shape[1]
-        return result
+        return self.loads.ports
 
-    @cached_property
+    @property
     def sources(self) -> Mapping[str, Any]:
         """The loads with their u(t)."""
-        return {terminal.name: terminal.source for terminal in self.terminals if terminal.source is not None}
+        return self.loads.sources
 
     def body_index(self, name: str) -> int:
         """The number of a body."""
-        if name not in self.body_names:
-            raise PorthosError(f"system '{self.name}' has no body '{name}'. {nearest(name, self.body_names)}")
-        return self.body_names.index(name)
+        return self._index("body", self.body_names, name)
 
     def joint_index(self, name: str) -> int:
         """The number of a joint."""
-        if name not in self.joint_names:
-            raise PorthosError(f"system '{self.name}' has no joint '{name}'. {nearest(name, self.joint_names)}")
-        return self.joint_names.index(name)
+        return self._index("joint", self.joint_names, name)
+
+    def element_index(self, name: str) -> int:
+        """The number of a force element."""
+        return self._index("force element", self.element_names, name)
+
+    def _index(self, what: str, names: tuple[str, ...], name: str) -> int:
+        if name not in names:
+            raise PorthosError(f"system '{self.name}' has no {what} '{name}'. {nearest(name, names)}")
+        return names.index(name)
 
     # --- states
 
@@ -188,20 +199,12 @@ class MechanicalSystem(PHDAE):
         from porthos.system.initial import multipliers  # it needs this module
 
         q, v = self.initial_arrays()
-        wrench = self.wrench_at(0.0)
-        return np.concatenate([self.from_kernel(q), self.from_kernel(v), multipliers(self, q, v, wrench)])
+        lam = multipliers(self, q, v, self.loads.wrench_at(0.0))
+        return np.concatenate([self.from_kernel(q), self.from_kernel(v), lam])
 
     def initial_arrays(self) -> tuple[Array, Array]:
         """Copies of the initial configuration and velocity as kernel arrays."""
         return self._q0.copy(), self._v0.copy()
-
-    def wrench_at(self, t: float) -> Array:
-        """Wrench (L, 6) of every load at time t; ports count as zero."""
-        wrench = np.zeros((len(self.terminals), 6))
-        for k, terminal in enumerate(self.terminals):
-            if terminal.source is not None:
-                wrench[k] = terminal.basis @ terminal.source(t)
-        return wrench
 
     # --- the mechanical structure
 
@@ -218,11 +221,16 @@ class MechanicalSystem(PHDAE):
         return sparse.csr_array(sparse.diags_array(self.mass_diagonal))
 
     def V(self, q: Array) -> float:
-        """Potential energy."""
-        return float(self.gradV(q) @ q)
+        """Potential energy: of the weights and of force elements."""
+        stored = self.elements.energies(self.to_kernel(q)[None, :-1], self.still).sum()
+        return float(self._weights @ q + stored)
 
     def gradV(self, q: Array) -> Array:
-        """Gradient of the potential energy: the weights, constant."""
+        """Gradient of the potential energy."""
+        return self._weights + self.elements.gradient(self.to_kernel(q)) if self.element_names else self._weights
+
+    @cached_property
+    def _weights(self) -> Array:
         full = np.zeros_like(self.still)
         full[:-1, 0] = -self.mech.body.mass[:, None] * self.mech.gravity
         return self.from_kernel(full)
@@ -239,12 +247,12 @@ class MechanicalSystem(PHDAE):
     def G(self, q: Array) -> sparse.csr_array:
         """The constraint Jacobian dg/dq (m, n)."""
         full = self.to_kernel(q)
-        return self._jacobian(full, self.row_vectors(full, constant=1.0))
+        return self._rows.jacobian(full, *self.row_vectors(full, constant=1.0))
 
     def G_rate(self, v: Array) -> sparse.csr_array:
         """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
         full = self.to_kernel(v, rate=True)
-        return self._jacobian(full, self.row_vectors(full, constant=0.0))
+        return self._rows.jacobian(full, *self.row_vectors(full, constant=0.0))
 
     def row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
         """u and w (R, 3) of all joint rows; constant = 0 gives their linear parts."""
@@ -252,9 +260,6 @@ class MechanicalSystem(PHDAE):
         u = constant * self.mech.form.u0 + np.einsum("rsi,rsik->rk", self.mech.form.cu, sides)
         w = constant * self.mech.form.w0 + np.einsum("rsi,rsik->rk", self.mech.form.cw, sides)
         return u, w
-
-    def _jacobian(self, full: Array, vectors: tuple[Array, Array]) -> sparse.csr_array:
-        return self._rows.jacobian(full, *vectors)
 
     def G_stiffness(self, lam: Array) -> sparse.csr_array:
         """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""
@@ -265,25 +270,36 @@ class MechanicalSystem(PHDAE):
         return ConstraintRows(self.mech, self.rigid, self.slots)
 
     def Bt(self, q: Array) -> sparse.csr_array:
-        """The input matrix B~ (n, p): exact torque map, or (32) as printed where the load asks for it."""
-        full = self.to_kernel(q)
-        blocks = np.zeros((self.still.size, sum(t.basis.shape[1] for t in self.terminals)))
-        for k, (terminal, columns) in enumerate(zip(self.terminals, self.ports.values(), strict=True)):
-            b = terminal.body
-            block = np.zeros((12, 6))
-            block[:3, :3] = np.eye(3)
-            if self.mech.body[b].rigid:
-                block[3:] = torque_rows(full[b, 1:], self.mech.load[k].point, bool(self.mech.load[k].printed))
-            blocks[12 * b : 12 * b + 12, columns] = block @ terminal.basis
-        return sparse.csr_array(blocks[self.slots])
+        """The input matrix B~ (n, p)."""
+        return self.loads.matrix(self.to_kernel(q))
+
+    def C(self, q: Array) -> sparse.csr_array:
+        """The damping matrix (n, n) of the force elements, symmetric and >= 0."""
+        return self.elements.damping(self.to_kernel(q))
 
     def force(self, q: Array, v: Array, u: Array) -> Array:
-        """All forces but those of the constraints: B~ u - grad V."""
-        return self.Bt(q) @ u - self.gradV(q)
+        """All forces but those of the constraints: B~ u - grad V - C v."""
+        inner = self.elements.force(self.to_kernel(q), self.to_kernel(v, rate=True)) if self.element_names else 0.0
+        return self.Bt(q) @ u - self._weights + inner
 
     def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Derivatives of `force` with respect to q and v."""
-        return self.force_slope(q, u), sparse.csr_array((self.n, self.n))
+        full = self.to_kernel(q)
+        by_q = self.loads.force_slope(full, u)
+        if not self.element_names:
+            return by_q, sparse.csr_array((self.n, self.n))
+        inner = self.elements.tangent(full, self.to_kernel(v, rate=True))
+        return sparse.csr_array(by_q + inner[0]), inner[1]
+
+    @property
+    def inner_ports(self) -> tuple[str, ...]:
+        """Where energy leaves the system: the force elements."""
+        return self.element_names
+
+    def inner_power(self, x: Array, u: Array, t: float = 0.0, z: Array | None = None) -> Array:
+        """The power that each force element takes."""
+        q, v = self.split(x)[0], self.split(x if z is None else z)[1]
+        return self.elements.losses(self.to_kernel(q), self.to_kernel(v, rate=True))
 
     # --- the pH-DAE form (24)
 
@@ -311,6 +327,13 @@ class MechanicalSystem(PHDAE):
             else sparse.block_array([[None, identity], [-identity, None]], format="csr")
         )
 
+    def R(self, x: Array, t: float = 0.0) -> sparse.csr_array:
+        """diag(0, C, 0)."""
+        if not self.element_names:
+            return super().R(x, t)
+        n, m, C = self.n, self.m, self.C(self.split(x)[0])
+        return sparse.csr_array(sparse.block_diag([sparse.csr_array((n, n)), C, sparse.csr_array((m, m))]))
+
     def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda)."""
         q, v, lam = self.split(x)
@@ -324,16 +347,16 @@ class MechanicalSystem(PHDAE):
         return sparse.csr_array(sparse.vstack([sparse.csr_array((self.n, p)), Bt, sparse.csr_array((self.m, p))]))
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(v, -grad V - G^T lambda + B~ u, G v)."""
+        """(v, -grad V - C v - G^T lambda + B~ u, G v)."""
         q, v, lam = self.split(x)
         G = self.G(q)
         return np.concatenate([v, self.force(q, v, u) - G.T @ lam, G @ v])
 
     def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
-        """(e_v, -e_q - G^T e_lambda, G e_v)."""
+        """(e_v, -e_q - C e_v - G^T e_lambda, G e_v)."""
         (q, _, _), (a, b, c) = self.split(x), self.split(e)
-        G = self.G(q)
-        return np.concatenate([b, -a - G.T @ c, G @ b])
+        G, lost = self.G(q), self.C(q) @ b if self.element_names else 0.0
+        return np.concatenate([b, -a - lost - G.T @ c, G @ b])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T v."""
@@ -343,38 +366,18 @@ class MechanicalSystem(PHDAE):
     def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """[d(B~^T v)/dq, B~^T, 0]."""
         q, v, _ = self.split(x)
-        rate, turned = self.to_kernel(v, rate=True), np.zeros((self.width, *self.still.shape))
-        for b, place, slope in self._slopes(q):
-            turned[place, b, 1:] = np.einsum("r,rkij->kij", rate[b, 1:].ravel(), slope)
-        parts = [turned.reshape(self.width, -1)[:, self.slots], self.Bt(q).toarray().T, np.zeros((self.width, self.m))]
-        return np.hstack(parts)
-
-    def force_slope(self, q: Array, u: Array) -> sparse.csr_array:
-        """d(B~ u)/dq (n, n)."""
-        if not u.any():
-            return sparse.csr_array((self.n, self.n))
-        blocks = np.zeros((len(self.still), 12, 12))
-        for b, place, slope in self._slopes(q):
-            blocks[b, 3:, 3:] += (slope.transpose(0, 2, 3, 1) @ u[place]).reshape(9, 9)
-        return sparse.csr_array(sparse.block_diag(blocks, format="csr")[self.slots][:, self.slots])
-
-    def _slopes(self, q: Array) -> Iterator[tuple[int, slice, Array]]:
-        """Body, columns and derivative (9, k, 3, 3) of the director rows of B~, of each load on a rigid body."""
-        full = self.to_kernel(q)
-        for k, (terminal, place) in enumerate(zip(self.terminals, self.ports.values(), strict=True)):
-            b, load = terminal.body, self.mech.load[k]
-            if self.mech.body[b].rigid:
-                slope = torque_rows_slope(full[b, 1:], load.point, bool(load.printed))
-                yield b, place, np.einsum("rwij,wk->rkij", slope, terminal.basis)
+        turned = self.loads.output_slope(self.to_kernel(q), self.to_kernel(v, rate=True))
+        return np.hstack([turned, self.Bt(q).toarray().T, np.zeros((self.width, self.m))])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
         q, v, lam = self.split(x)
         one, G = sparse.eye_array(self.n), self.G(q)
-        stiffness = self.G_stiffness(lam) - self.force_slope(q, u)
-        rows = [[None, -one, None], [stiffness, None, G.T], [-self.G_rate(v), -G, None]]
+        by_q, by_v = self.force_tangent(q, v, u)
+        stiffness = self.G_stiffness(lam) - by_q
+        rows = [[None, -one, None], [stiffness, -by_v, G.T], [-self.G_rate(v), -G, None]]
         if self.m == 0:
-            rows = [[None, -one], [stiffness, None]]
+            rows = [[None, -one], [stiffness, -by_v]]
         return sparse.csr_array(sparse.block_array(rows, format="csr"))
 
     @cached_property

@@ -118,6 +118,8 @@ class NodalMatrix:
         """
         mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
         nodal.acceleration_side(mech, q, v, wrench, self._rows, self._rates, result, self._side)
+        if self.system.element_names:
+            self.system.elements.add_forces(q, v, self._side)
         redundant, x = self._solve(q)
         result += rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6))
         lam = x[first : first + mech.row.size]

@@ -1,4 +1,8 @@
-"""The records of a mechanism from plain arrays, and back: what rows have in common and what is special about them."""
+"""The records of a mechanism from plain arrays, and back: what rows have in common and what is special about them.
+
+The tables of a system with force elements hold its joints, then its elements; `constraints_of` and `elements_of` part
+them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porthos.kernels.tables import (
     ANGLE,
@@ -15,6 +20,7 @@ from porthos.kernels.tables import (
     FORM,
     GENERAL,
     JOINT,
+    LAW,
     LOAD,
     ROW,
     Mechanism,
@@ -41,6 +47,15 @@ class Plain(NamedTuple):
     load_body: IntArray  # (L,)
     load_point: Array  # (L, 3)
     load_printed: IntArray  # (L,)
+    row_law: IntArray  # (R,)
+    law_rest: Array  # (F,)
+    law_force: Array  # (F, 6)
+    law_damping: Array  # (F,)
+    law_measure: IntArray  # (F,)
+    law_form: IntArray  # (F,)
+    law_terms: IntArray  # (F,)
+    law_knots: IntArray  # (F, 2)
+    knot: Array  # (T, 2)
 
 
 def mechanism(plain: Plain) -> Mechanism:
@@ -50,7 +65,7 @@ def mechanism(plain: Plain) -> Mechanism:
     kinds = _row_kinds(form)
     return Mechanism(
         body=records(BODY, mass=plain.mass, euler=plain.euler, spin=plain.spin, rigid=plain.rigid, markers=ranges[:-1]),
-        row=records(ROW, c=plain.c, body=plain.row_body, marker=places, kind=kinds),
+        row=records(ROW, c=plain.c, body=plain.row_body, marker=places, kind=kinds, law=plain.row_law),
         form=form,
         joint=records(
             JOINT,
@@ -59,8 +74,11 @@ def mechanism(plain: Plain) -> Mechanism:
             body=plain.joint_body,
             point=_point_joints(plain.joint_row, kinds),
             shifting=_shifting(plain.joint_row, form),
+            soft=_soft(plain.joint_row, plain.row_law),
         ),
         load=records(LOAD, point=plain.load_point, body=plain.load_body, printed=plain.load_printed),
+        law=records(LAW, **{name: getattr(plain, f"law_{name}") for name in LAW.names or ()}),
+        knot=plain.knot,
         marker=markers,
         gravity=plain.gravity,
     )
@@ -82,7 +100,32 @@ def plain(mech: Mechanism) -> Plain:
         joint_row=np.append(0, column(mech.joint, "last")),
         joint_body=column(mech.joint, "body"),
         **{f"load_{name}": column(mech.load, name) for name in ("body", "point", "printed")},
+        row_law=column(mech.row, "law"),
+        **{f"law_{name}": column(mech.law, name) for name in LAW.names or ()},
+        knot=mech.knot,
     )
+
+
+def constraints_of(mech: Mechanism) -> Mechanism:
+    """The mechanism without its force elements."""
+    return _part(mech, mech.joint.soft == 0) if mech.law.size else mech
+
+
+def elements_of(mech: Mechanism) -> Mechanism:
+    """The mechanism without its joints."""
+    return _part(mech, mech.joint.soft == 1)
+
+
+def _part(mech: Mechanism, chosen: NDArray[np.bool_]) -> Mechanism:
+    """Some joints of a mechanism, all with laws or all without."""
+    counts = (mech.joint.last - mech.joint.first)[chosen]
+    everything, rows = plain(mech), np.repeat(chosen, mech.joint.last - mech.joint.first)
+    of_rows = {name: getattr(everything, name)[rows] for name in ("row_body", "cu", "cw", "u0", "w0", "c", "row_law")}
+    laws = {name: getattr(everything, name) for name in everything._fields if name.startswith(("law_", "knot"))}
+    if not mech.joint.soft[chosen].any():
+        laws = {name: values[:0] for name, values in laws.items()}
+    edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return mechanism(everything._replace(**of_rows, **laws, joint_row=edges, joint_body=everything.joint_body[chosen]))
 
 
 def _markers(plain: Plain) -> tuple[IntArray, Array, IntArray]:
@@ -107,6 +150,11 @@ def _point_joints(edges: IntArray, kinds: IntArray) -> IntArray:
     for j, (first, last) in enumerate(pairwise(edges)):
         result[j] = last > first and kinds[first] == COINCIDE and bool(np.all(kinds[first + 3 : last] == ANGLE))
     return result
+
+
+def _soft(edges: IntArray, laws: IntArray) -> IntArray:
+    """1 for force elements."""
+    return np.array([int(last > first and laws[first] >= 0) for first, last in pairwise(edges)], dtype=np.int64)
 
 
 def _shifting(edges: IntArray, form: Records) -> IntArray:

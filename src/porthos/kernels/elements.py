@@ -1,0 +1,316 @@
+"""Force elements: joints that give way. Their multipliers obey a law instead of holding g_r(q) at zero.
+
+A law is a force F(s) + c s' for a measure s of one or two rows, F = dU/ds:
+  LENGTH  g = s^2/2:              lam = (F + c s') / s
+  VALUE   g = s:                  lam = F + c s'
+  TURN    (g, k) = (cos s, sin s): lam = (F + c s') (-k, g).
+In a step F is the mean (U(s^1) - U(s^0))/(s^1 - s^0), s' is (s^1 - s^0)/h and, with means of s, g and k,
+  LENGTH  lam = f / sbar,         TURN    lam = f ds/sin(ds) (-kbar, gbar),
+so that lam . (g^1 - g^0) = U(s^1) - U(s^0) + c (s^1 - s^0)^2/h exactly, as rows are at most quadratic. With lam' =
+h^2/2 lam the row of an element is h^2/2 f(g^1) - lam' = 0, its slope K dg - dlam': a stiff element becomes a joint.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porthos.kernels.compile import entry, inner, stage
+from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TURN, Layout, Mechanism
+from porthos.notation import Array
+
+SMALL = 1e-3  # rad: angle below which s/sin(s) is its series
+
+
+@inner
+def table_value(knot: Array, first: int, last: int, x: float) -> tuple[int, float, float]:
+    """The segment of x, F(x) and its slope; the first and the last segment go on without end."""
+    k = first
+    while k + 2 < last and x > knot[k + 1, 0]:
+        k += 1
+    slope = (knot[k + 1, 1] - knot[k, 1]) / (knot[k + 1, 0] - knot[k, 0])
+    return k, knot[k, 1] + slope * (x - knot[k, 0]), slope
+
+
+@inner
+def table_mean(knot: Array, first: int, last: int, x0: float, x1: float) -> tuple[float, float]:
+    """The mean of F between x0 and x1, segment by segment, and its derivative with respect to x1."""
+    k0, F0, _ = table_value(knot, first, last, x0)
+    k1, F1, slope = table_value(knot, first, last, x1)
+    if k0 == k1:
+        return 0.5 * (F0 + F1), 0.5 * slope
+    step = 1 if k1 > k0 else -1
+    total, x, F, k = 0.0, x0, F0, k0
+    while k != k1:
+        edge = k + 1 if step > 0 else k
+        total += 0.5 * (F + knot[edge, 1]) * (knot[edge, 0] - x)
+        x, F = knot[edge, 0], knot[edge, 1]
+        k += step
+    total += 0.5 * (F + F1) * (x1 - x)
+    mean = total / (x1 - x0)
+    return mean, (F1 - mean) / (x1 - x0)
+
+
+@inner
+def mean_force(mech: Mechanism, n: int, s0: float, s1: float) -> tuple[float, float]:
+    """(U(s1) - U(s0))/(s1 - s0) of law n, without a difference, and its derivative with respect to s1."""
+    law = mech.law[n]
+    if law.form == INVERSE:
+        force = law.force[0] / (s0 * s1)
+        return force, -force / s1
+    x0, x1 = s0 - law.rest, s1 - law.rest
+    if law.form != POLYNOMIAL:
+        return table_mean(mech.knot, law.knots[0], law.knots[1], x0, x1)
+    force, slope = law.force[0], 0.0
+    power, sums, rate = 1.0, 1.0, 0.0  # x0^k, sum_i x0^i x1^(k-i) and its derivative
+    for k in range(1, law.terms):
+        power *= x0
+        rate = sums + x1 * rate
+        sums = x1 * sums + power
+        force += law.force[k] / (k + 1) * sums
+        slope += law.force[k] / (k + 1) * rate
+    return force, slope
+
+
+@inner
+def turned(g0: float, k0: float, g1: float, k1: float) -> float:
+    """The angle from (g0, k0) to (g1, k1)."""
+    return np.arctan2(g0 * k1 - k0 * g1, g0 * g1 + k0 * k1)
+
+
+@stage
+def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple[float, float]:
+    """The multiplier of a law for lengths, and its derivative with respect to g1."""
+    s0, s1 = np.sqrt(2.0 * g0), np.sqrt(2.0 * g1)
+    mean, (F, slope), c = 0.5 * (s0 + s1), mean_force(mech, n, s0, s1), mech.law[n].damping / h
+    lam = (F + c * (s1 - s0)) / mean
+    return lam, ((slope + c) - 0.5 * lam) / (mean * s1)
+
+
+@stage
+def value_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple[float, float]:
+    """The same for a law of the row itself."""
+    (F, slope), c = mean_force(mech, n, g0, g1), mech.law[n].damping / h
+    return F + c * (g1 - g0), slope + c
+
+
+@stage
+def turn_law(
+    mech: Mechanism, n: int, h: float, g0: float, k0: float, g1: float, k1: float
+) -> tuple[float, float, float]:
+    """mu with lam = mu (-kbar, gbar), and its derivatives with respect to g1 and k1."""
+    ds, s0 = turned(g0, k0, g1, k1), np.arctan2(k0, g0)
+    (F, slope), c = mean_force(mech, n, s0, s0 + ds), mech.law[n].damping / h
+    if abs(ds) < SMALL:
+        ratio, rate = 1.0 + ds * ds / 6.0, ds / 3.0
+    else:
+        ratio, rate = ds / np.sin(ds), (np.sin(ds) - ds * np.cos(ds)) / np.sin(ds) ** 2
+    f, size = F + c * ds, g1 * g1 + k1 * k1
+    by_angle = (slope + c) * ratio + f * rate
+    return f * ratio, -by_angle * k1 / size, by_angle * g1 / size
+
+
+@stage
+def scale_row(mech: Mechanism, layout: Layout, j: int, r: int, i: int, f: float, shift: Array, data: Array) -> None:
+    """Multiply the slopes of row r (row i of element j) by f."""
+    for s in range(2):
+        b = mech.row[r].body[s]
+        n = layout.body[b].stride
+        turning, shifting = layout.joint[j].turn_columns[s] + i * n, layout.joint[j].shift_columns[s] + i * n
+        for k in range(3):
+            shift[r, s, k] *= f
+            data[turning + k] *= f
+            if layout.body[b].kept:
+                data[shifting + k] *= f
+
+
+@stage
+def mix_rows(
+    mech: Mechanism, layout: Layout, j: int, r: int, i: int, a: float, b: float, c: float, d: float, data: Array
+) -> None:
+    """Multiply the slopes of the rows r and r + 1 (row i of element j), which are angles, by [a b; c d]."""
+    for s in range(2):
+        n = layout.body[mech.row[r].body[s]].stride
+        at = layout.joint[j].turn_columns[s] + i * n
+        for k in range(at, at + 3):
+            x, y = data[k], data[k + n]
+            data[k], data[k + n] = a * x + b * y, c * x + d * y
+
+
+@stage
+def soften(
+    mech: Mechanism, layout: Layout, j: int, h: float, slopes: bool, start: Array, shift: Array, z: Array, x: Array,
+    data: Array,
+) -> None:  # fmt: skip
+    """Turn the rows g(q^1) of element j into h^2/2 f(g^1) - lam', and their slopes into those of that."""
+    begin, f = mech.joint[j].first, 0.5 * h * h
+    m, first = mech.joint[j].last - begin, 6 * (mech.body.size + 1)
+    i = 0
+    while i < m:
+        r = begin + i
+        n, row = mech.row[r].law, first + r
+        if mech.law[n].measure == TURN:
+            g0, k0, g1, k1 = start[r], start[r + 1], x[row], x[row + 1]
+            mu, by_g, by_k = turn_law(mech, n, h, g0, k0, g1, k1)
+            g, k = 0.5 * (g0 + g1), 0.5 * (k0 + k1)
+            x[row], x[row + 1] = -f * mu * k - z[row], f * mu * g - z[row + 1]
+            if slopes:
+                half = 0.5 * f * mu
+                mix_rows(mech, layout, j, r, i, -f * by_g * k, -f * by_k * k - half, f * by_g * g + half,
+                         f * by_k * g, data)  # fmt: skip
+            i += 2
+        else:
+            if mech.law[n].measure == LENGTH:
+                lam, slope = length_law(mech, n, h, start[r], x[row])
+            else:
+                lam, slope = value_law(mech, n, h, start[r], x[row])
+            x[row] = f * lam - z[row]
+            if slopes:
+                scale_row(mech, layout, j, r, i, f * slope, shift, data)
+            i += 1
+    if slopes:
+        for i in range(m):
+            data[layout.joint[j].diagonal + i * (m + 1)] -= 1.0
+
+
+@stage
+def row_value(mech: Mechanism, q: Array, r: int) -> float:
+    """g_r(q)."""
+    total, form = -mech.row[r].c, mech.form[r]
+    a, b = mech.row[r].body[0], mech.row[r].body[1]
+    for k in range(3):
+        u, w = form.u0[k], form.w0[k]
+        for i in range(4):
+            u += form.cu[0, i] * q[a, i, k] + form.cu[1, i] * q[b, i, k]
+            w += form.cw[0, i] * q[a, i, k] + form.cw[1, i] * q[b, i, k]
+        total += u * w
+    return total
+
+
+@stage
+def row_rate(mech: Mechanism, q: Array, v: Array, r: int) -> float:
+    """The rate of g_r at q with velocities v."""
+    total, form = 0.0, mech.form[r]
+    a, b = mech.row[r].body[0], mech.row[r].body[1]
+    for k in range(3):
+        u, w, du, dw = form.u0[k], form.w0[k], 0.0, 0.0
+        for i in range(4):
+            u += form.cu[0, i] * q[a, i, k] + form.cu[1, i] * q[b, i, k]
+            w += form.cw[0, i] * q[a, i, k] + form.cw[1, i] * q[b, i, k]
+            du += form.cu[0, i] * v[a, i, k] + form.cu[1, i] * v[b, i, k]
+            dw += form.cw[0, i] * v[a, i, k] + form.cw[1, i] * v[b, i, k]
+        total += u * dw + du * w
+    return total
+
+
+@stage
+def measured(mech: Mechanism, n: int, g: float, k: float) -> float:
+    """The measure s of law n, whose rows have the values g and k."""
+    if mech.law[n].measure == LENGTH:
+        return np.sqrt(2.0 * g)
+    return np.arctan2(k, g) if mech.law[n].measure == TURN else g
+
+
+@stage
+def add_losses(mech: Mechanism, h: float, q: Array, start: Array, loss: Array) -> None:
+    """Add c (s^1 - s^0)^2/h of each element for the step from the rows `start` to the configuration q."""
+    hard = mech.joint.size - loss.size
+    for e in range(loss.size):
+        r = mech.joint[hard + e].first
+        while r < mech.joint[hard + e].last:
+            n = mech.row[r].law
+            pair = mech.law[n].measure == TURN
+            if mech.law[n].damping > 0.0:
+                g1 = row_value(mech, q, r)
+                if pair:
+                    change = turned(start[r], start[r + 1], g1, row_value(mech, q, r + 1))
+                else:
+                    change = measured(mech, n, g1, 0.0) - measured(mech, n, start[r], 0.0)
+                loss[e] += mech.law[n].damping * change * change / h
+            r += 2 if pair else 1
+
+
+@inner
+def energy_at(mech: Mechanism, n: int, s: float) -> float:
+    """U(s) of law n; zero where x = 0, at infinity if it is INVERSE."""
+    law = mech.law[n]
+    return -law.force[0] / s if law.form == INVERSE else mean_force(mech, n, law.rest, s)[0] * (s - law.rest)
+
+
+@entry
+def element_energies(mech: Mechanism, elements: int, q: Array, still: Array) -> Array:
+    """The energy (T, E) that the last joints, which are elements, store at the states q (T, N, 4, 3)."""
+    result, config, hard = np.zeros((q.shape[0], elements)), still.copy(), mech.joint.size - elements
+    for t in range(q.shape[0]):
+        config[: mech.body.size] = q[t]
+        for e in range(elements):
+            r = mech.joint[hard + e].first
+            while r < mech.joint[hard + e].last:
+                n = mech.row[r].law
+                pair = mech.law[n].measure == TURN
+                k = row_value(mech, config, r + 1) if pair else 0.0
+                result[t, e] += energy_at(mech, n, measured(mech, n, row_value(mech, config, r), k))
+                r += 2 if pair else 1
+    return result
+
+
+@entry
+def respond(mech: Mechanism, g: Array, rate: Array, lam: Array, by_g: Array, by_rate: Array) -> None:
+    """Multipliers lam (R,) of rows g with rates g', and their derivatives (R, 2) by rows and by rates.
+
+    A row of an angle depends on both rows of it, any other on itself: column 0.
+    """
+    r = 0
+    while r < g.size:
+        n = mech.row[r].law
+        law = mech.law[n]
+        s = measured(mech, n, g[r], g[r + 1] if law.measure == TURN else 0.0)
+        (F, half), c = mean_force(mech, n, s, s), law.damping
+        slope = 2.0 * half
+        if law.measure == TURN:
+            square = g[r] ** 2 + g[r + 1] ** 2  # 1, if the axes of both bodies are parallel
+            x, y = g[r] / square, g[r + 1] / square  # the angle changes by x dk - y dg
+            ds = x * rate[r + 1] - y * rate[r]
+            f = F + c * ds
+            lam[r], lam[r + 1] = -f * y, f * x
+            by_x = -slope * y + c * (rate[r + 1] / square - 2.0 * x * ds)  # of f
+            by_y = slope * x - c * (rate[r] / square + 2.0 * y * ds)
+            by_g[r, 0], by_g[r, 1] = -by_x * y + 2.0 * f * x * y, -by_y * y + f * (y * y - x * x)
+            by_g[r + 1, 0], by_g[r + 1, 1] = by_x * x + f * (y * y - x * x), by_y * x - 2.0 * f * x * y
+            by_rate[r, 0], by_rate[r, 1] = c * y * y, -c * x * y
+            by_rate[r + 1, 0], by_rate[r + 1, 1] = -c * x * y, c * x * x
+            r += 2
+            continue
+        ds, inner_slope = rate[r], 1.0
+        if law.measure == LENGTH:
+            ds, inner_slope = rate[r] / s, 1.0 / s
+        f = F + c * ds
+        lam[r], by_rate[r, 0] = f * inner_slope, c * inner_slope * inner_slope
+        by_g[r, 0] = slope
+        if law.measure == LENGTH:
+            by_g[r, 0] = (slope - (F + 2.0 * c * ds) / s) / (s * s)
+        r += 1
+
+
+@entry
+def law_states(mech: Mechanism, q: Array, v: Array, still: Array) -> tuple[Array, Array]:
+    """Measures s and forces F + c s' (T, F) of all laws at the states q, v (T, N, 4, 3)."""
+    s, f = np.zeros((q.shape[0], mech.law.size)), np.zeros((q.shape[0], mech.law.size))
+    config, rate = still.copy(), np.zeros_like(still)
+    for t in range(q.shape[0]):
+        config[: mech.body.size], rate[: mech.body.size] = q[t], v[t]
+        for r in range(mech.row.size):
+            n = mech.row[r].law
+            if r > 0 and mech.row[r - 1].law == n:  # the second row of an angle
+                continue
+            g, dg = row_value(mech, config, r), row_rate(mech, config, rate, r)
+            k, dk = 0.0, 0.0
+            if mech.law[n].measure == TURN:
+                k, dk = row_value(mech, config, r + 1), row_rate(mech, config, rate, r + 1)
+            s[t, n] = measured(mech, n, g, k)
+            ds = dg
+            if mech.law[n].measure == LENGTH:
+                ds = dg / s[t, n]
+            elif mech.law[n].measure == TURN:
+                ds = g * dk - k * dg
+            f[t, n] = mean_force(mech, n, s[t, n], s[t, n])[0] + mech.law[n].damping * ds
+    return s, f

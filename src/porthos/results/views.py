@@ -1,0 +1,153 @@
+"""Parts of a trajectory under their names: bodies, joints, force elements, loads and ports."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from porthos.notation import Array
+from porthos.results.reactions import joint_reaction
+
+if TYPE_CHECKING:
+    from porthos.results.trajectory import Trajectory
+
+
+class BodyView:
+    """One body of a trajectory; every array has time as its first axis."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @property
+    def position(self) -> Array:
+        """Centre of mass (T, 3)."""
+        return self._run.raw.q[:, self._index, 0]
+
+    @property
+    def rotation(self) -> Array:
+        """Rotation matrices (T, 3, 3) of the body frame that the user gave."""
+        directors = self._run.raw.q[:, self._index, 1:]  # (T, i, k): row i is d_i
+        return np.einsum("tik,ji->tkj", directors, self._run.system.principal[self._index])
+
+    @property
+    def velocity(self) -> Array:
+        """Velocity of the centre of mass (T, 3)."""
+        return self._run.raw.v[:, self._index, 0]
+
+    @property
+    def angular_velocity(self) -> Array:
+        """Spatial angular velocity (T, 3); zero for a point mass."""
+        d, v = self._run.raw.q[:, self._index, 1:], self._run.raw.v[:, self._index, 1:]
+        return 0.5 * np.cross(d, v).sum(axis=1)
+
+    def point(self, at: Array) -> Array:
+        """World path (T, 3) of the body-fixed point `at`, in the body frame that the user gave."""
+        return self.position + np.einsum("tkj,j->tk", self.rotation, np.asarray(at, dtype=np.float64))
+
+
+class JointView:
+    """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @cached_property
+    def _reaction(self) -> tuple[Array, Array]:
+        run = self._run
+
+        def reaction(rows: slice) -> tuple[Array, ...]:
+            return joint_reaction(run.system, self._index, run.raw.q[rows], run.multipliers_of(rows))
+
+        force, torque = run.in_blocks(reaction)
+        return force, torque
+
+    @property
+    def force(self) -> Array:
+        """Force (T, 3)."""
+        return self._reaction[0]
+
+    @property
+    def torque(self) -> Array:
+        """Torque (T, 3) about the joint's point on the second body."""
+        return self._reaction[1]
+
+    @property
+    def multipliers(self) -> Array:
+        """Lagrange multipliers (T, rows) of this joint at second order."""
+        joint = self._run.system.mech.joint[self._index]
+        first, last = int(joint.first), int(joint.last)
+        return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
+
+
+class PortView:
+    """A load or port: what it put in, what came out, and the energy that went through it."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @property
+    def input(self) -> Array:
+        """u at the recorded times (T, k)."""
+        basis = self._run.system.terminals[self._index].basis
+        return self._run.raw.wrench[:, self._index] @ np.linalg.pinv(basis).T
+
+    @property
+    def output(self) -> Array:
+        """y at the midpoint of the last step before each recorded time (T, k); NaN at the start."""
+        y = self._run.raw.outputs[:, self._index] @ self._run.system.terminals[self._index].basis
+        y[0] = np.nan
+        return y
+
+    @property
+    def force(self) -> Array:
+        """Force on the body in world axes (T, 3)."""
+        return self._run.raw.wrench[:, self._index, :3]
+
+    @property
+    def torque(self) -> Array:
+        """Torque on the body in world axes (T, 3), about the point at which it acts."""
+        return self._run.raw.wrench[:, self._index, 3:]
+
+    @property
+    def work(self) -> Array:
+        """Energy that entered the system through this port since the start (T,)."""
+        return np.cumsum(self._run.raw.work[:, self._index])
+
+
+class ElementView:
+    """A force element: what it measures, its force, and its energy. Forces pull the two parts together if positive."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @cached_property
+    def _states(self) -> tuple[Array, ...]:
+        run, elements = self._run, self._run.system.elements
+        laws = elements.laws_of(self._index)
+
+        def states(rows: slice) -> tuple[Array, ...]:
+            return tuple(x[:, laws] for x in elements.states(run.raw.q[rows], run.raw.v[rows], run.system.still))
+
+        return tuple(x[:, 0] if laws.size == 1 else x for x in run.in_blocks(states))
+
+    @property
+    def measure(self) -> Array:
+        """The distance of its points or the angle of its joint (T,); what each spring of a bushing feels (T, k)."""
+        return self._states[0]
+
+    @property
+    def force(self) -> Array:
+        """Force along the line or torque about the axis (T,), (T, k) for a bushing."""
+        return self._states[1]
+
+    @property
+    def energy(self) -> Array:
+        """What it stores (T,)."""
+        return self._run.element_energy[:, self._index]
+
+    @property
+    def dissipated(self) -> Array:
+        """Energy that it has taken from the system since the start (T,)."""
+        return np.cumsum(self._run.raw.loss[:, self._index])

@@ -1,0 +1,115 @@
+"""Force elements of a mechanism: their energy V_e(q), and the forces -grad V_e - C(q) v with all derivatives.
+
+Rows g_r(q) with laws (`kernels/elements.py`): grad V_e = G_e^T lam(g), C = G_e^T D G_e with D = dlam/dg' >= 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from porthos.kernels import nodal
+from porthos.kernels.elements import element_energies, law_states, respond
+from porthos.kernels.tables import TURN, Mechanism, RowVectors
+from porthos.notation import Array, IntArray
+from porthos.system.constraints import ConstraintRows
+
+
+class Response(NamedTuple):
+    """What all rows do at one state."""
+
+    G: sparse.csr_array  # (R, n)
+    rate: sparse.csr_array  # d(G v)/dq (R, n)
+    lam: Array  # (R,) multipliers
+    K: sparse.csr_array  # dlam/dg (R, R)
+    D: sparse.csr_array  # dlam/dg' (R, R)
+
+
+class Elements:
+    """The elements of a mechanism, whose tables hold nothing else; coordinates are those at `slots`."""
+
+    def __init__(self, mech: Mechanism, names: tuple[str, ...], slots: IntArray) -> None:
+        self.mech, self.names, self.slots = mech, names, slots
+        self._rows = ConstraintRows(mech, np.zeros(0, dtype=np.int64), slots)
+        count = mech.row.size
+        shapes = ((count, 3), (count, 3), (count, 2, 3), (count, 2, 3))
+        self._vectors, self._rates = (RowVectors(*(np.zeros(shape) for shape in shapes)) for _ in range(2))
+        second = np.zeros(count, dtype=np.int64)  # 1: the second row of an angle
+        for r in range(1, count):
+            angle = mech.law[mech.row[r].law].measure == TURN
+            second[r] = angle and mech.row[r].law == mech.row[r - 1].law and not second[r - 1]
+        self._pair = (np.arange(count) - second)[:, None] + np.arange(2)  # the rows on which a row depends
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def energies(self, q: Array, still: Array) -> Array:
+        """What each element stores (T, E) at the states q (T, N, 4, 3)."""
+        return element_energies(self.mech, len(self), q, still)
+
+    def states(self, q: Array, v: Array, still: Array) -> tuple[Array, Array]:
+        """Measures and forces (T, F) of all laws at the states q, v (T, N, 4, 3)."""
+        return law_states(self.mech, q, v, still)
+
+    def laws_of(self, index: int) -> IntArray:
+        """The laws of one element."""
+        joint = self.mech.joint[index]
+        return np.unique(self.mech.row.law[joint.first : joint.last]).astype(np.int64)
+
+    def multipliers(self, q: Array, v: Array) -> Array:
+        """lam (R,) of all rows."""
+        return self._multipliers(q, v)[0]
+
+    def add_forces(self, q: Array, v: Array, x: Array) -> None:
+        """Add forces and torques on the bodies to the momentum rows of x."""
+        nodal.subtract_reactions(self.mech, self.multipliers(q, v), self._vectors, x)
+
+    def losses(self, q: Array, v: Array) -> Array:
+        """The power (E,) that each element takes, g'^T D g'."""
+        response, joint = self.respond(q, v), self.mech.joint
+        rate = response.G @ v.reshape(-1)[self.slots]
+        power = np.append(rate * (response.D @ rate), 0.0)
+        return np.add.reduceat(power, joint.first)[: joint.size] if joint.size else np.zeros(0)
+
+    def gradient(self, q: Array) -> Array:
+        """grad V_e (n,)."""
+        response = self.respond(q, np.zeros_like(q))
+        return response.G.T @ response.lam
+
+    def damping(self, q: Array) -> sparse.csr_array:
+        """C (n, n), symmetric and >= 0."""
+        response = self.respond(q, np.zeros_like(q))
+        return sparse.csr_array(response.G.T @ response.D @ response.G)
+
+    def force(self, q: Array, v: Array) -> Array:
+        """-grad V_e - C v (n,)."""
+        response = self.respond(q, v)
+        return -(response.G.T @ response.lam)
+
+    def tangent(self, q: Array, v: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Derivatives of `force` with respect to q and v."""
+        r = self.respond(q, v)
+        by_q = r.G.T @ (r.K @ r.G + r.D @ r.rate) + self._rows.stiffness(r.lam)
+        return sparse.csr_array(-by_q), sparse.csr_array(-(r.G.T @ r.D @ r.G))
+
+    def respond(self, q: Array, v: Array) -> Response:
+        """Rows, multipliers and slopes at kernel arrays q, v (N+1, 4, 3)."""
+        lam, K, D = self._multipliers(q, v)
+        G = self._rows.jacobian(q, self._vectors.u, self._vectors.w)
+        rate = self._rows.jacobian(v, self._rates.u, self._rates.w)
+        return Response(G, rate, lam, self._square(K), self._square(D))
+
+    def _multipliers(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        count = self.mech.row.size
+        g, rate, lam, K, D = (np.zeros((count, *more)) for more in ((), (), (), (2,), (2,)))
+        nodal.row_values(self.mech, q, v, self._vectors, self._rates, g, rate)
+        respond(self.mech, g, rate, lam, K, D)
+        return lam, K, D
+
+    def _square(self, pairs: Array) -> sparse.csr_array:
+        """The matrix (R, R) of derivatives of each row with respect to those on which it depends."""
+        rows, columns = np.nonzero(pairs)
+        place = self._pair[rows, columns]
+        return sparse.csr_array((pairs[rows, columns], (rows, place)), shape=(pairs.shape[0],) * 2)
