@@ -190,7 +190,7 @@ class Partitioned(MechanicalScheme):
     ) -> PartitionedStep:
         """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is the step before."""
         q0, v0, lam0 = split_state(system, x0)
-        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (self.stages, system.width))
+        inputs = self.inputs(system, u)
         ggl = self._stabilised and system.m > 0
         equations = _Equations(
             system, self._weights, h, (q0, v0), inputs, POSITION in self.preserves and not ggl, ggl
