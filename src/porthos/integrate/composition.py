@@ -1,7 +1,8 @@
 """Compositions of a symmetric scheme: substeps of sizes gamma_i h, some of them backwards, that cancel its errors.
 
 What the base keeps in every substep the composition keeps too. With sum gamma_i = 1 and gamma_i = gamma_(S+1-i) the
-order is even; order 4 needs sum gamma_i^3 = 0 (Suzuki), orders 6 and 8 need one and five conditions more (Kahan, Li).
+order is even; order 4 needs sum gamma_i^3 = 0 (Suzuki), order 6 two conditions more, one of them sum gamma_i^5 = 0,
+and order 8 another four (Kahan, Li).
 """
 
 from __future__ import annotations
