@@ -215,7 +215,8 @@ class LobattoPair(Partitioned):
 
     Symplectic and symmetric: no drift of energy, exact momenta and constraints on both levels. Constraints g = 0 hold
     at all stages; the last stage is explicit and puts velocities onto G v = 0, by the solution of least norm where
-    masses are zero. Steps are limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4).
+    masses are zero: positions then have order s - 1 and velocities order 1 at most, so take `Murua` there. Steps are
+    limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4).
     """
 
     stages: int = 3
