@@ -7,6 +7,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import porthos as ph
+from porthos.model.bodies import RigidBody
 from porthos.notation import Array, normals
 
 KINDS = (
@@ -102,3 +103,40 @@ def smallest_singular_value(model: ph.Model) -> float:
     system = model.assemble()
     G = system.G(system.split(system.initial_state())[0]).toarray()
     return float(np.linalg.svd(G / np.linalg.norm(G, axis=1, keepdims=True), compute_uv=False)[-1])
+
+
+def add_elements(model: ph.Model, rng: np.random.Generator, lossless: bool = False) -> ph.Model:
+    """A random force element of each kind between random parts that it may join."""
+    rigid = [body.name for body in model.bodies if isinstance(body, RigidBody)]
+    places = {body.name: np.asarray(body.position) for body in model.bodies}
+    c = 0.0 if lossless else 1.0
+
+    def two(names: list[str]) -> tuple[str, str, Array, Array]:
+        a, b = rng.permutation(names)[:2].tolist()
+        arms = [0.0 if name not in rigid else 0.3 * rng.normal(size=3) for name in (a, b)]
+        return a, b, places[a] + arms[0], places[b] + arms[1]
+
+    held = any("ground" in (joint.a, joint.b) for joint in model.joints)
+    names = [*places, "ground"] if held else [*places]
+    places["ground"] = np.full(3, 1.5)
+    if len(names) > 1:
+        k = (rng.uniform(5, 50), rng.uniform(-3, 3), rng.uniform(0, 50))
+        model.spring("spring", *two(names), stiffness=k, damping=c * rng.uniform(0, 2), length=rng.uniform(0.2, 2))
+        a, b, pa, pb = two(names)
+        model.spring("bumper", a, b, pa, pb, table=[(-0.3, -30), (-0.01, 0), (0.02, 0.5), (0.1, 9.0)], force=0.2)
+        model.attraction("pull", *two(names), strength=rng.normal())
+    others = [name for name in names if name in rigid or name == "ground"]
+    if len(others) > 1:
+        a, b = rng.permutation(others)[:2].tolist()
+        k, d = rng.uniform(5, 50, (2, 3)), c * rng.uniform(0, 1, (2, 3))
+        model.bushing("bushing", a, b, places[b], k[0], d[0], k[1], d[1])
+    for joint in model.joints:
+        if joint.kind in ("revolute", "cylindrical"):
+            model.torsion_spring(f"coil at {joint.name}", joint, stiffness=(5.0, 0.5), damping=c * 0.1, torque=0.3)
+    return model
+
+
+def with_elements(models: st.SearchStrategy[ph.Model], lossless: bool = False) -> st.SearchStrategy[ph.Model]:
+    """The same mechanisms with random force elements."""
+    seeds = st.integers(0, 2**32 - 1)
+    return st.builds(lambda model, seed: add_elements(model, np.random.default_rng(seed), lossless), models, seeds)

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import porthos as ph
+from porthos.model.elements import ELEMENTS
 from porthos.model.forms import SECTIONS, SHAPES
 from porthos.model.joints import JOINTS
 from porthos.model.modelfile import ModelFile, load_model, to_yaml
@@ -73,7 +74,7 @@ def same(a, b):
 
 def same_model(a, b):
     assert (a.name, a.gravity.tobytes()) == (b.name, b.gravity.tobytes())
-    for parts in ("bodies", "joints", "loads", "ports"):
+    for parts in ("bodies", "joints", "elements", "loads", "ports"):
         mine, others = getattr(a, parts), getattr(b, parts)
         assert [part.name for part in mine] == [part.name for part in others]
         assert all(same(one, other) for one, other in zip(mine, others, strict=True)), parts
@@ -123,6 +124,7 @@ def test_empty_sections_and_values(tmp_path):
 def test_every_shape_and_joint_of_the_model_has_a_form():
     assert set(SHAPES) == {*ph.Inertia.__subclasses__(), ph.Inertia}
     assert set(SECTIONS["joints"].forms) == {cls.kind for cls in JOINTS} == set(mechanisms.KINDS)
+    assert set(SECTIONS["elements"].forms) == {cls.kind for cls in ELEMENTS}
 
 
 # --- changes
@@ -425,13 +427,13 @@ def test_round_trip_is_the_identity(tmp_path_factory, data):
     assert to_yaml(again.model, again.simulation) == path.read_text(encoding="utf-8")
 
 
-@given(mechanisms.trees())
+@given(mechanisms.with_elements(mechanisms.trees()))
 def test_round_trip_of_mechanisms_that_move(tmp_path_factory, model):
     """The assembled systems have the same tables, to the last bit."""
     path = tmp_path_factory.getbasetemp() / "tree.yaml"
     model.save(path)
     a, b = model.assemble(), ph.load_model(path).assemble()
-    assert all(np.array_equal(x, y) for x, y in zip(a.mech, b.mech, strict=True))
+    assert all(np.array_equal(x, y) for x, y in zip(a.moving, b.moving, strict=True))
     assert all(np.array_equal(x, y) for x, y in zip(a.initial_arrays(), b.initial_arrays(), strict=True))
 
 

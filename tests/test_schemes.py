@@ -94,10 +94,9 @@ def test_a_step_back_undoes_a_step(scheme):
 
 
 def blank_record(system: ph.MechanicalSystem) -> Record:
-    bodies, rows, loads = len(system.body_names), system.mech.row.size, len(system.terminals)
-    state = np.zeros((1, bodies, 4, 3))
-    return Record(state, state.copy(), np.zeros((1, rows)), np.zeros((1, loads, 6)), np.zeros((1, loads)),
-                  np.zeros(1, dtype=np.int64))  # fmt: skip
+    bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.terminals)
+    shapes = (bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), (len(system.element_names),)
+    return Record(*(np.zeros((1, *shape)) for shape in shapes), np.zeros(1, dtype=np.int64))
 
 
 @schemes

@@ -140,7 +140,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with xarray.open_dataset(path, engine="h5netcdf") as data:
         data.load()
-    assert dict(data.sizes) == {"time": 21, "body": 3, "joint": 3, "port": 3, "axis": 3, "body_axis": 3}
+    assert dict(data.sizes) == {"time": 21, "body": 3, "joint": 3, "element": 0, "port": 3, "axis": 3, "body_axis": 3}
     assert data.time.dtype == np.float64  # not decoded to dates
     for name, variable in {**data.data_vars, "time": data.time}.items():
         assert variable.attrs["units"], name
@@ -165,7 +165,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
 
 def test_shapes_of_the_dataset_without_joints_and_ports():
     data = single().to_xarray()
-    assert dict(data.sizes) == {"time": 11, "body": 1, "joint": 0, "port": 0, "axis": 3, "body_axis": 3}
+    assert dict(data.sizes) == {"time": 11, "body": 1, "joint": 0, "element": 0, "port": 0, "axis": 3, "body_axis": 3}
     assert data.joint_force.shape == (11, 0, 3)
     assert data.work.shape == (11, 0)
 
@@ -253,7 +253,7 @@ def test_file_of_a_newer_porthos(run, tmp_path):
     with h5netcdf.File(path, "a") as file:
         file.groups["porthos"].attrs["format"] = storage.FORMAT + 1
         file.groups["porthos"].attrs["porthos_version"] = "9.9.9"
-    refused(path, "expected format 1 or older, found format 2", "9.9.9", "Update Porthos")
+    refused(path, "expected format 2 or older, found format 3", "9.9.9", "Update Porthos")
 
 
 @pytest.mark.parametrize(

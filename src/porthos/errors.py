@@ -57,6 +57,10 @@ class Status(Enum):
         "A body turned by more than 127 degrees within one step: the step is too large for the motion. "
         "Use a step of which a turn of the fastest body takes ten or more."
     )
+    OVERTURNED = (
+        "A torsion spring turned by more than half a turn from the placement, where its angle is not unique any more. "
+        "Place the bodies nearer to the middle of its motion, or use a stronger spring or a bushing."
+    )
     INTERRUPTED = "The run was stopped before its end, by Ctrl-C or from outside. What was computed until then is kept."
 
 

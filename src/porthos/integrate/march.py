@@ -14,7 +14,7 @@ from porthos.integrate.controllers import Controllers
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.scheme import Scheme
 from porthos.kernels.feedback import STOPPED
-from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, TURNED_TOO_FAR
+from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
@@ -28,6 +28,7 @@ STATUS = {
     STALLED: Status.NEWTON_STALLED,
     SINGULAR: Status.SINGULAR,
     TURNED_TOO_FAR: Status.STEP_TOO_LARGE,
+    OVERTURNED: Status.OVERTURNED,
     STOPPED: Status.INTERRUPTED,
 }
 UNFINISHED = "The run has not reached its end: it is still going on, or was stopped from outside."

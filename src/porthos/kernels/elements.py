@@ -229,6 +229,23 @@ def add_losses(mech: Mechanism, h: float, q: Array, start: Array, loss: Array) -
             r += 2 if pair else 1
 
 
+@stage
+def overturned(mech: Mechanism, q: Array, start: Array) -> bool:
+    """Whether an angle with a force passes half a turn in the step from the rows `start` to the configuration q."""
+    passed, r = False, 0
+    while r < mech.row.size:
+        n = mech.row[r].law
+        if n < 0 or mech.law[n].measure != TURN:
+            r += 1
+            continue
+        law = mech.law[n]
+        if law.form != POLYNOMIAL or law.terms > 0:
+            ds = turned(start[r], start[r + 1], row_value(mech, q, r), row_value(mech, q, r + 1))
+            passed = passed or abs(np.arctan2(start[r + 1], start[r]) + ds) > np.pi
+        r += 2
+    return passed
+
+
 @inner
 def energy_at(mech: Mechanism, n: int, s: float) -> float:
     """U(s) of law n; zero where x = 0, at infinity if it is INVERSE."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
-from porthos.kernels.elements import add_losses
+from porthos.kernels.elements import add_losses, overturned
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -32,6 +32,7 @@ from porthos.kernels.newton import (
     CONVERGED,
     LARGEST_TURN,
     NOISE,
+    OVERTURNED,
     ROUND_OFF,
     RUNNING,
     STALLED,
@@ -320,6 +321,8 @@ def march_ggl(
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
+        if ended == CONVERGED and mech.law.size > 0 and overturned(mech, ws.end.q, ws.feedback):
+            ended = OVERTURNED
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)

@@ -16,7 +16,7 @@ import numpy as np
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
-from porthos.kernels.elements import add_losses
+from porthos.kernels.elements import add_losses, overturned
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -28,6 +28,7 @@ from porthos.kernels.newton import (
     FEEDBACK,
     LARGEST_TURN,
     NOISE,
+    OVERTURNED,
     PATIENCE,
     ROUND_OFF,
     RUNNING,
@@ -330,6 +331,8 @@ def march_midpoint(
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
+        if ended == CONVERGED and mech.law.size > 0 and overturned(mech, ws.end.q, ws.feedback):
+            ended = OVERTURNED
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)

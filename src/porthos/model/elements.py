@@ -320,4 +320,5 @@ def _law(element: Any, measure: Literal["length", "turn"], rows: tuple[Row, ...]
         knots = np.asarray(element.table) + np.array([0.0, constant])
         return Law(measure, rows, rest=rest, damping=element.damping, table=knots)
     force = (constant, *np.atleast_1d(element.stiffness).tolist())
+    force = force if any(force) else ()
     return Law(measure, rows, force, rest, element.damping)

@@ -10,7 +10,7 @@ import numpy as np
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array, IntArray
 from porthos.results.run import nearest_states
-from porthos.results.storage import QUANTITIES, owners_of, quantities
+from porthos.results.storage import QUANTITIES, attribute_of, owners_of, quantities
 from porthos.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def compare(run: Trajectory, other: Trajectory) -> Comparison:
         if owners_a is None or owners_b is None:
             differences.append(_difference(name, a.t, values_a[name], values_b[name]))
             continue
-        attribute = name.removeprefix("joint_")
+        attribute = attribute_of(name)
         both = [owner for owner in owners_a if owner in owners_b]
         missing += [f"'{owner}'" for owner in {*owners_a, *owners_b} if owner not in both]
         for owner in both:

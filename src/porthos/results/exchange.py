@@ -14,14 +14,14 @@ import numpy as np
 
 from porthos.errors import PorthosError
 from porthos.notation import Array
-from porthos.results.storage import QUANTITIES, attributes, owners_of, quantities
+from porthos.results.storage import QUANTITIES, attribute_of, attributes, owners_of, quantities
 from porthos.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import pandas
 
 AXES = "xyz"
-GROUPS = {"body": "bodies", "joint": "joints", "port": "ports"}
+GROUPS = {"body": "bodies", "joint": "joints", "element": "elements", "port": "ports"}
 LONGEST = 63  # characters of a name in MATLAB
 
 
@@ -30,7 +30,7 @@ def columns(run: Trajectory) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, values in quantities(run).items():
         owners = owners_of(run, QUANTITIES[name][0])
-        attribute = name.removeprefix("joint_")
+        attribute = attribute_of(name)
         stems = [attribute] if owners is None else [f"{owner}.{attribute}" for owner in owners]
         table = values.reshape(run.t.size, len(stems), -1) if stems else np.zeros((run.t.size, 0, 1))
         ends = {1: [""], 3: [f".{a}" for a in AXES], 9: [f".{a}{b}" for a, b in product(AXES, AXES)]}[table.shape[2]]
@@ -65,7 +65,7 @@ def write_parquet(run: Trajectory, path: Path) -> None:
 
 
 def write_matlab(run: Trajectory, path: Path) -> None:
-    """A MATLAB file: time, balances, and structures bodies.crank.position, joints.B.force, ports.motor.work.
+    """A MATLAB file: time, balances, and structures such as bodies.crank.position, joints.B.force, ports.motor.work.
 
     Names that MATLAB does not allow are changed; each structure holds the right one as `name`.
     """
@@ -82,7 +82,7 @@ def write_matlab(run: Trajectory, path: Path) -> None:
         members = groups[GROUPS[dimensions[1]]]
         for k, owner in enumerate(owners):
             part = values[:, k] if values.ndim > 2 else values[:, k, None]
-            members.setdefault(owner, {"name": owner})[name.removeprefix("joint_")] = part
+            members.setdefault(owner, {"name": owner})[attribute_of(name)] = part
     for group, members in groups.items():
         if members:
             data[group] = dict(zip(matlab_names(list(members)), members.values(), strict=True))

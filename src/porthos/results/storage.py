@@ -138,6 +138,11 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     return _unfilled(xarray.Dataset(variables, coordinates, attributes(run)))
 
 
+def attribute_of(name: str) -> str:
+    """What a quantity is called on the view of its body, joint, element or port."""
+    return name.removeprefix("joint_").removeprefix("element_")
+
+
 def quantities(run: Trajectory, names: Iterable[str] = tuple(QUANTITIES)) -> dict[str, Array]:
     """The arrays of some QUANTITIES."""
     return {name: _quantity(run, name) for name in names}
@@ -164,7 +169,7 @@ def _quantity(run: Trajectory, name: str) -> Array:
         "body": run.__getitem__, "joint": run.joint, "element": run.element, "port": run.port
     }  # fmt: skip
     view = views[dimensions[1]]
-    columns = [getattr(view(owner), name.removeprefix(f"{dimensions[1]}_")) for owner in owners]
+    columns = [getattr(view(owner), attribute_of(name)) for owner in owners]
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 
 

@@ -116,7 +116,8 @@ class Writer:
     def _remember(self, run: Trajectory) -> None:
         """Keep the last state: a balance compares with the state before, and work is counted from the start."""
         last = run.raw.part(slice(len(run.raw.t) - 1, None))
-        total = replace(last, work=run.raw.work.sum(axis=0)[None], loss=run.raw.loss.sum(axis=0)[None])
+        work, loss = (np.cumsum(part, axis=0)[-1:] for part in (run.raw.work, run.raw.loss))
+        total = replace(last, work=work, loss=loss)
         self._last = joined([total])  # a copy, which does not hold the whole block
 
     @property

@@ -52,8 +52,8 @@ class MechanicalSystem(PHDAE):
         self.name = name
         self.moving = mech  # joints, then force elements: what a step solves for
         self.mech = constraints_of(mech)  # joints only
-        self.body_names, self.joint_names, self.element_names = body_names, joint_names, element_names
-        self.terminals = terminals
+        self.body_names, self.joint_names = body_names, joint_names
+        self.element_names, self.terminals = element_names, terminals
         self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
         self.length = length
@@ -63,11 +63,9 @@ class MechanicalSystem(PHDAE):
         self._v0: Array = np.zeros_like(self.still)
 
     def __repr__(self) -> str:
-        return (
-            f"MechanicalSystem('{self.name}': {len(self.body_names)} bodies, {len(self.joint_names)} joints, "
-            f"{len(self.element_names)} elements, n = {self.n} coordinates, m = {self.m} constraints, "
-            f"{len(self.terminals)} ports)"
-        )
+        bodies, joints, elements = map(len, (self.body_names, self.joint_names, self.element_names))
+        parts = f"{bodies} bodies, {joints} joints, {elements} elements, {len(self.terminals)} ports"
+        return f"MechanicalSystem('{self.name}': {parts}, n = {self.n} coordinates, m = {self.m} constraints)"
 
     # --- sizes and places
 
@@ -222,8 +220,7 @@ class MechanicalSystem(PHDAE):
 
     def V(self, q: Array) -> float:
         """Potential energy: of the weights and of force elements."""
-        stored = self.elements.energies(self.to_kernel(q)[None, :-1], self.still).sum()
-        return float(self._weights @ q + stored)
+        return float(self._weights @ q + self.elements.energies(self.to_kernel(q)[None, :-1], self.still).sum())
 
     def gradV(self, q: Array) -> Array:
         """Gradient of the potential energy."""
@@ -288,8 +285,8 @@ class MechanicalSystem(PHDAE):
         by_q = self.loads.force_slope(full, u)
         if not self.element_names:
             return by_q, sparse.csr_array((self.n, self.n))
-        inner = self.elements.tangent(full, self.to_kernel(v, rate=True))
-        return sparse.csr_array(by_q + inner[0]), inner[1]
+        inner_q, inner_v = self.elements.tangent(full, self.to_kernel(v, rate=True))
+        return sparse.csr_array(by_q + inner_q), inner_v
 
     @property
     def inner_ports(self) -> tuple[str, ...]:
@@ -331,8 +328,8 @@ class MechanicalSystem(PHDAE):
         """diag(0, C, 0)."""
         if not self.element_names:
             return super().R(x, t)
-        n, m, C = self.n, self.m, self.C(self.split(x)[0])
-        return sparse.csr_array(sparse.block_diag([sparse.csr_array((n, n)), C, sparse.csr_array((m, m))]))
+        zero_q, zero_lam = (sparse.csr_array((k, k)) for k in (self.n, self.m))
+        return sparse.csr_array(sparse.block_diag([zero_q, self.C(self.split(x)[0]), zero_lam]))
 
     def z(self, x: Array, t: float = 0.0) -> Array:
         """(grad V, v, lambda)."""

@@ -1,0 +1,326 @@
+"""Force elements: balances to round-off for every one of them, and motions that are known from elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from catalogue import ALL_SCHEMES, by_name
+from hypothesis import given
+from hypothesis import strategies as st
+from mechanisms import loops, trees, with_elements
+from scipy.integrate import solve_ivp
+from scipy.special import ellipj
+
+import porthos as ph
+from porthos.integrate.scheme import VELOCITY
+from porthos.system.check import precise_jacobian
+
+MIDPOINTS = [ph.Midpoint(), ph.MidpointGGL()]
+every_midpoint = pytest.mark.parametrize("scheme", MIDPOINTS, ids=by_name)
+REST = np.zeros(0)
+
+
+def pair(**spring):
+    """A bead on a line, held by a spring along it."""
+    model = ph.Model("bead")
+    model.point_mass("bead", 2.0, position=(1.3, 0, 0))
+    model.point_on_line("line", "ground", "bead", (1.3, 0, 0), (1, 0, 0))
+    model.spring("spring", "ground", "bead", (0, 0, 0), (1.3, 0, 0), **spring)
+    return model
+
+
+def arm(**coil):
+    """A bar on a hinge without gravity, held by a torsion spring."""
+    model = ph.Model("arm")
+    model.body("bar", ph.Box(1.5, (0.6, 0.1, 0.2)), position=(0.3, 0, 0))
+    hinge = model.revolute("hinge", "ground", "bar", (0, 0, 0), (0, 0, 1))
+    model.torsion_spring("coil", hinge, **coil)
+    return model
+
+
+def flyer(element):
+    """Two bodies and a bead in the air, joined by one element between the bodies and a hinge."""
+    model = ph.Model("flyer", gravity=(0, 0, -9.81))
+    model.body("a", ph.Box(1.0, (0.4, 0.2, 0.1)), angular_velocity=(1, 2, -1))
+    model.body("b", ph.Box(0.7, (0.2, 0.3, 0.1)), position=(0.6, 0.1, 0), velocity=(0, 0.5, 0.2))
+    model.body("c", ph.Box(0.5, (0.3, 0.1, 0.1)), position=(0, 0.4, 0))
+    model.point_mass("bead", 0.3, position=(0.9, 0.8, 0.3), velocity=(-1, 0, 0))
+    model.revolute("hinge", "a", "c", (0, 0.2, 0), (0.2, 1, 0))
+    ELEMENTS[element](model)
+    return model
+
+
+ELEMENTS = {
+    "spring": lambda m: m.spring("e", "a", "b", (0.2, 0, 0), (0.5, 0.1, 0.05), stiffness=300, length=0.2),
+    "nonlinear spring": lambda m: m.spring("e", "a", "bead", (0.2, 0.1, 0), (0.9, 0.8, 0.3), stiffness=(9, -2, 80, 5)),
+    "spring with damper": lambda m: m.spring("e", "a", "b", (0.2, 0, 0), (0.5, 0.1, 0.05), stiffness=90, damping=2),
+    "table": lambda m: m.spring("e", "b", "bead", (0.6, 0.2, 0), (0.9, 0.8, 0.3),
+                                table=[(-0.5, -60), (-0.05, -1), (0, 0), (0.07, 0.2), (0.2, 30)], damping=0.1),
+    "constant force": lambda m: m.spring("e", "a", "b", (0.2, 0, 0), (0.5, 0.1, 0.05), force=3.0),
+    "damper": lambda m: m.damper("e", "a", "b", (0.2, 0, 0), (0.5, 0.1, 0.05), damping=4.0),
+    "attraction": lambda m: m.attraction("e", "b", "bead", (0.6, 0.1, 0), (0.9, 0.8, 0.3), strength=2.0),
+    "torsion spring": lambda m: m.torsion_spring("e", "hinge", stiffness=4.0, angle=0.4),
+    "torsion spring with damper": lambda m: m.torsion_spring("e", "hinge", stiffness=(4, 0, 9), damping=0.05, torque=1),
+    "torsion table": lambda m: m.torsion_spring("e", "hinge", table=[(-1, -5), (-0.1, 0), (0.1, 0), (1, 5)], torque=2),
+    "bushing": lambda m: m.bushing("e", "a", "b", (0.3, 0, 0), (400, 300, 200), (0, 0, 0), (20, 30, 10), (0, 0, 0)),
+    "bushing with dampers": lambda m: m.bushing("e", "a", "b", (0.3, 0, 0), (400, 300, 200), (1, 2, 3), (20, 30, 10),
+                                                (0.1, 0.2, 0)),
+}  # fmt: skip
+
+
+# --- balances
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("scheme", [*MIDPOINTS, ph.Composition(ph.MidpointGGL())], ids=by_name)
+def test_supplied_stored_and_dissipated_energy_close(scheme, element):
+    model = flyer(element)
+    model.load("push", "a", force=ph.Sine((0, 2, 1), 1.0), torque=(0, 0.1, 0))
+    run = ph.simulate(model, scheme, 1e-3, 10.0, every=10)
+    size = max(run.kinetic_energy.max(), np.ptp(run.energy))
+    balance = run.energy - run.energy[0] - run.port("push").work + run.dissipated_energy
+    assert np.abs(balance).max() < 1e-11 * size
+    damped = "damper" in element or element == "table"
+    assert bool(run.dissipated_energy[-1] > 1e-3) is damped
+    assert np.all(np.diff(run.element("e").dissipated) >= 0.0)
+    assert np.ptp(run.element("e").energy) > 1e-3 or element == "damper"
+
+
+@pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=by_name)
+@given(model=with_elements(st.one_of(trees(), loops()), lossless=True))
+def test_energy_of_random_mechanisms_with_elements(scheme, model):
+    run = ph.simulate(model, scheme, 0.005, 0.1)
+    size = max(1.0, run.kinetic_energy.max())
+    assert np.abs(run.power_balance).max() < 1e-12 * size
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * size
+    length = max(1.0, run.system.length)
+    assert run.position_error.max() < 1e-12 * length**2
+    if VELOCITY in scheme.preserves:
+        assert run.velocity_error.max() < 1e-11 * length * max(1.0, np.abs(run.v).max())
+
+
+@every_midpoint
+@given(model=with_elements(st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))))
+def test_momenta_of_floating_mechanisms_with_elements(scheme, model):
+    run = ph.simulate(model, scheme, 0.005, 0.1)
+    for momentum in (run.linear_momentum, run.angular_momentum):
+        assert np.abs(momentum - momentum[0]).max() < 1e-11 * max(1.0, np.abs(momentum[0]).max())
+
+
+@given(model=with_elements(st.one_of(trees(), loops())))
+def test_structure_and_derivatives_of_random_elements(model):
+    system = model.assemble()
+    assert all(system.check()[name].ok for name in ("J skew", "R symmetric", "R >= 0", "E^T z = grad H"))
+    x = system.initial_state()
+    q, v, _ = system.split(x)
+    by_q, by_v = system.force_tangent(q, v, REST)
+    size = max(1.0, np.abs(by_q).max(), np.abs(by_v).max())
+    found = precise_jacobian(lambda at: system.force(q, at, REST), v)
+    assert np.abs(found - by_v.toarray()).max() < 1e-9 * size
+    gamma = np.random.default_rng(1).normal(size=system.m)
+    assert system.ggl.check(np.concatenate([x, gamma]))["R >= 0"].ok
+
+
+@pytest.mark.parametrize("element", [name for name in ELEMENTS if "table" not in name])
+def test_tangent_of_each_element_by_differences(element):
+    system = flyer(element).assemble()
+    q, v, _ = system.split(system.initial_state())
+    q = q + 0.05 * np.random.default_rng(3).normal(size=q.size)  # off the constraints, too
+    v = v + np.random.default_rng(4).normal(size=q.size)
+    by_q, _ = system.force_tangent(q, v, REST)
+    found = precise_jacobian(lambda at: system.force(at, v, REST), q)
+    assert np.abs(found - by_q.toarray()).max() < 1e-8 * max(1.0, np.abs(found).max())
+    slope = precise_jacobian(lambda at: np.array([system.V(at)]), q)[0]
+    assert np.abs(slope - system.gradV(q)).max() < 1e-9 * max(1.0, np.abs(slope).max())
+
+
+# --- motions that are known
+
+
+def order(error, steps):
+    return np.log(error[0] / error[1]) / np.log(steps[0] / steps[1])
+
+
+@every_midpoint
+def test_spring_and_damper_swing_as_the_formula_says(scheme):
+    k, c, m, x0 = 50.0, 1.5, 2.0, 0.3
+    decay, omega = c / (2 * m), np.sqrt(k / m - (c / (2 * m)) ** 2)
+    errors, steps = [], (0.01, 0.005)
+    for h in steps:
+        run = ph.simulate(pair(stiffness=k, damping=c, length=1.0), scheme, h, 2.0)
+        x = x0 * np.exp(-decay * run.t) * (np.cos(omega * run.t) + decay / omega * np.sin(omega * run.t))
+        errors.append(np.abs(run["bead"].position[:, 0] - 1.0 - x).max())
+    assert errors[1] < 1e-3
+    assert order(errors, steps) == pytest.approx(2.0, abs=0.05)
+    spring = run.element("spring")
+    assert spring.measure == pytest.approx(run["bead"].position[:, 0])
+    v = run["bead"].velocity[:, 0]
+    assert spring.force == pytest.approx(k * (spring.measure - 1.0) + c * v)
+    assert spring.energy == pytest.approx(0.5 * k * (spring.measure - 1.0) ** 2)
+    lost = 0.5 * m * v[-1] ** 2 + spring.energy[-1] - spring.energy[0]
+    assert spring.dissipated[-1] == pytest.approx(-lost, rel=1e-11)
+
+
+@every_midpoint
+def test_cubic_spring_swings_as_an_elliptic_function(scheme):
+    k1, k3, m, A = 20.0, 4000.0, 2.0, 0.3  # x = A cn(w t, e): Duffing's oscillator
+    w = np.sqrt((k1 + k3 * A**2) / m)
+    e = k3 * A**2 / (2 * (k1 + k3 * A**2))
+    errors, steps = [], (0.002, 0.001)
+    for h in steps:
+        run = ph.simulate(pair(stiffness=(k1, 0, k3), length=1.0), scheme, h, 1.0)
+        errors.append(np.abs(run["bead"].position[:, 0] - 1.0 - A * ellipj(w * run.t, e)[1]).max())
+        assert np.ptp(run.energy) < 1e-12 * run.energy[0]
+    assert errors[1] < 2e-3
+    assert order(errors, steps) == pytest.approx(2.0, abs=0.05)
+
+
+def test_table_moves_as_its_straight_lines():
+    table = np.array([(-0.4, -30.0), (-0.1, -2.0), (0.05, 1.0), (0.3, 40.0)])
+
+    def rate(t, y):
+        x = y[0] - 1.0
+        k = int(np.clip(np.searchsorted(table[:, 0], x) - 1, 0, len(table) - 2))
+        slope = (table[k + 1, 1] - table[k, 1]) / (table[k + 1, 0] - table[k, 0])
+        return y[1], -(table[k, 1] + slope * (x - table[k, 0])) / 2.0
+
+    exact = solve_ivp(rate, (0, 2), (1.3, 0.0), rtol=1e-11, atol=1e-12, max_step=0.002).y[0, -1]
+    ends = [
+        ph.simulate(pair(table=table, length=1.0), ph.Midpoint(), h, 2.0)["bead"].position[-1, 0] for h in (4e-3, 2e-3)
+    ]
+    assert abs(ends[1] - exact) < 1e-4
+    assert abs(ends[1] - exact) < 0.4 * abs(ends[0] - exact)
+
+
+@every_midpoint
+def test_orbit_of_kepler(scheme):
+    mu, a, e = 4.0, 1.0, 0.5
+    period = 2 * np.pi * np.sqrt(a**3 / mu)
+    errors, counts = [], (400, 800)
+    for count in counts:
+        model = ph.Model("orbit")
+        speed = np.sqrt(mu / a * (1 + e) / (1 - e))
+        model.point_mass("planet", 2.0, position=(a * (1 - e), 0, 0), velocity=(0, speed, 0))
+        model.attraction("sun", "ground", "planet", (0, 0, 0), (a * (1 - e), 0, 0), strength=2.0 * mu)
+        run = ph.simulate(model, scheme, period / count, period)
+        errors.append(np.linalg.norm(run["planet"].position[-1] - run["planet"].position[0]))
+        assert np.ptp(run.energy) < 1e-11 * abs(run.energy[0])
+        assert np.ptp(run.angular_momentum[:, 2]) < 1e-12 * run.angular_momentum[0, 2]
+    assert errors[1] < 1e-2
+    assert order(errors, [1 / c for c in counts]) == pytest.approx(2.0, abs=0.05)
+
+
+@every_midpoint
+def test_torsion_spring_swings_as_the_formula_says(scheme):
+    k, c, rest = 3.0, 0.1, 0.8
+    inertia = 1.5 * (0.6**2 + 0.1**2) / 12 + 1.5 * 0.3**2
+    decay, omega = c / (2 * inertia), np.sqrt(k / inertia - (c / (2 * inertia)) ** 2)
+    errors, steps = [], (0.01, 0.005)
+    for h in steps:
+        run = ph.simulate(arm(stiffness=k, damping=c, angle=rest), scheme, h, 2.0)
+        wave = np.cos(omega * run.t) + decay / omega * np.sin(omega * run.t)
+        angle = rest * (1 - np.exp(-decay * run.t) * wave)
+        errors.append(np.abs(run.element("coil").measure - angle).max())
+        found = np.arctan2(run["bar"].position[:, 1], run["bar"].position[:, 0])
+        assert run.element("coil").measure == pytest.approx(found, abs=1e-12)
+    assert errors[1] < 1e-3
+    assert order(errors, steps) == pytest.approx(2.0, abs=0.05)
+
+
+def test_bushing_has_the_frequencies_of_its_springs():
+    model = ph.Model("block")
+    size, mass = np.array([0.3, 0.2, 0.4]), 2.0
+    model.body("block", ph.Box(mass, size))
+    model.bushing("mount", "ground", "block", (0, 0, 0), (500, 700, 900), turning_stiffness=(11, 13, 17))
+    moments = mass / 12 * (np.sum(size**2) - size**2)
+    expected = np.sqrt(np.sort(np.concatenate([np.array([500, 700, 900]) / mass, np.array([11, 13, 17]) / moments])))
+    assert np.sort(ph.modes(model).angular_frequencies) == pytest.approx(expected, rel=1e-9)
+
+
+def test_stiff_spring_becomes_a_rod():
+    def pendulum(stiffness):
+        model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+        model.body("bar", ph.Box(1.0, (0.5, 0.05, 0.05)), position=(0.5, 0, -0.1))
+        if stiffness is None:
+            model.distance("rod", "ground", "bar", (0, 0, 0), (0.25, 0, -0.1))
+        else:
+            model.spring("rod", "ground", "bar", (0, 0, 0), (0.25, 0, -0.1), stiffness=stiffness)
+        return ph.simulate(model, ph.MidpointGGL(), 1e-3, 0.5)["bar"].position[-1]
+
+    gaps = [np.abs(pendulum(k) - pendulum(None)).max() for k in (1e5, 1e7, 1e9)]
+    assert gaps[0] > 30 * gaps[1] > 900 * gaps[2]
+    assert gaps[2] < 1e-7
+
+
+def test_all_schemes_reach_the_same_state():
+    model = flyer("bushing with dampers")
+    model.spring("more", "ground", "bead", (0, 0, 2), (0.9, 0.8, 0.3), stiffness=(20, 0, 5), damping=0.3)
+    reference = ph.simulate(model, ph.Composition(ph.MidpointGGL(), order=6), 0.01, 0.2).q[-1]
+    for scheme in (ph.RadauIIA(3), ph.Gauss(3), ph.LobattoPair(3), ph.Murua(3), ph.GeneralizedAlpha(), ph.HEDOP5()):
+        h = 5e-4 if isinstance(scheme, ph.GeneralizedAlpha) else 0.01
+        run = ph.simulate(model, scheme, h, 0.2)
+        assert np.abs(run.q[-1] - reference).max() < 1e-5, scheme
+        assert np.abs(run.energy[0] - run.energy[-1] - run.dissipated_energy[-1]) < 1e-4 * run.kinetic_energy.max()
+
+
+@every_midpoint
+def test_half_a_turn_is_the_end_for_a_spring_but_not_for_a_damper(scheme):
+    def wheel(**coil):
+        model = arm(**coil)
+        model.load("motor", "bar", torque=(0, 0, 2.0))
+        return model
+
+    with pytest.raises(ph.SimulationError, match="torsion spring turned by more than half a turn") as caught:
+        ph.simulate(wheel(stiffness=0.1), scheme, 0.01, 5.0)
+    run = caught.value.trajectory
+    assert run.status is ph.Status.OVERTURNED
+    assert 3.0 < run.element("coil").measure[-1] <= np.pi
+    assert np.abs(np.cumsum(run.power_balance)).max() < 1e-11
+    run = ph.simulate(wheel(damping=0.2), scheme, 0.01, 5.0)
+    assert np.ptp(np.unwrap(run.element("coil").measure)) > 20.0
+    assert np.abs(np.cumsum(run.power_balance)).max() < 1e-11 * run.port("motor").work[-1]
+
+
+# --- what is refused, and what is kept
+
+
+def test_elements_that_make_no_sense():
+    model = flyer("spring")
+    for words, wrong in {
+        "no direction": lambda: model.spring("x", "a", "b", (1, 1, 1), (1, 1, 1), stiffness=1),
+        "expected a stiffness": lambda: model.spring("x", "a", "b", (0, 0, 0), (1, 1, 1)),
+        "damping: expected a finite number >= 0": lambda: model.damper("x", "a", "b", (0, 0, 0), (1, 1, 1), -1.0),
+        "connected with itself": lambda: model.damper("x", "a", "a", (0, 0, 0), (1, 1, 1), 1.0),
+        "increase": lambda: model.spring("x", "a", "b", (0, 0, 0), (1, 1, 1), table=[(0, 1), (0, 2)]),
+        "either a table or a stiffness": lambda: model.spring(
+            "x", "a", "b", (0, 0, 0), (1, 1, 1), stiffness=2, table=[(0, 1), (1, 2)]
+        ),
+        "up to 5": lambda: model.spring("x", "a", "b", (0, 0, 0), (1, 1, 1), stiffness=[1] * 6),
+        "Did you mean 'hinge'": lambda: model.torsion_spring("x", "hing", stiffness=1),
+        "no other points": lambda: model.spring("x", "a", "bead", (0, 0, 0), (1, 1, 1), stiffness=1),
+        "no rotation to hold": lambda: model.bushing("x", "a", "bead", (0.9, 0.8, 0.3), turning_stiffness=(1, 1, 1)),
+        "is taken": lambda: model.spring("e", "a", "b", (0, 0, 0), (1, 1, 1), stiffness=1),
+        "length: expected": lambda: model.spring("x", "a", "b", (0, 0, 0), (1, 1, 1), stiffness=1, length="long"),
+    }.items():
+        with pytest.raises(ph.ModelError, match=words):
+            wrong()
+    model.spherical("ball", "a", "b", (0.3, 0, 0))
+    with pytest.raises(ph.ModelError, match="revolute or cylindrical"):
+        model.torsion_spring("x", "ball", stiffness=1)
+    with pytest.raises(ph.PorthosError, match="no force element 'f'"):
+        ph.simulate(flyer("spring"), ph.Midpoint(), 0.01, 0.02).element("f")
+
+
+def test_runs_with_elements_are_kept_in_files(tmp_path):
+    model = flyer("torsion table")
+    model.spring("strut", "a", "b", (0.2, 0, 0), (0.5, 0.1, 0.05), stiffness=90, damping=2)
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.5)
+    again = ph.load(run.save(tmp_path / "run.nc"))
+    for name in ("energy", "dissipated_energy", "element_energy", "multipliers", "power_balance"):
+        assert np.array_equal(getattr(run, name), getattr(again, name)), name
+    assert np.array_equal(run.element("strut").force, again.element("strut").force)
+    more = ph.simulate(again.system, ph.MidpointGGL(), 0.01, 0.5)
+    assert np.array_equal(more.q, run.q)
+    data = run.to_xarray()
+    assert data.dissipated.sel(element="strut").values[-1] == run.dissipated_energy[-1]
+    assert "strut.energy" in run.to_pandas().columns
