@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from catalogue import ALL_SCHEMES, by_name
+from catalogue import by_name
 from hypothesis import given
 from hypothesis import strategies as st
 from mechanisms import loops, trees, with_elements
@@ -12,7 +12,6 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
 import porthos as ph
-from porthos.integrate.scheme import VELOCITY
 from porthos.system.check import precise_jacobian
 
 MIDPOINTS = [ph.Midpoint(), ph.MidpointGGL()]
@@ -84,27 +83,6 @@ def test_supplied_stored_and_dissipated_energy_close(scheme, element):
     assert bool(run.dissipated_energy[-1] > 1e-3) is damped
     assert np.all(np.diff(run.element("e").dissipated) >= 0.0)
     assert np.ptp(run.element("e").energy) > 1e-3 or element == "damper"
-
-
-@pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=by_name)
-@given(model=with_elements(st.one_of(trees(), loops()), lossless=True))
-def test_energy_of_random_mechanisms_with_elements(scheme, model):
-    run = ph.simulate(model, scheme, 0.005, 0.1)
-    size = max(1.0, run.kinetic_energy.max())
-    assert np.abs(run.power_balance).max() < 1e-12 * size
-    assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * size
-    length = max(1.0, run.system.length)
-    assert run.position_error.max() < 1e-12 * length**2
-    if VELOCITY in scheme.preserves:
-        assert run.velocity_error.max() < 1e-11 * length * max(1.0, np.abs(run.v).max())
-
-
-@every_midpoint
-@given(model=with_elements(st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))))
-def test_momenta_of_floating_mechanisms_with_elements(scheme, model):
-    run = ph.simulate(model, scheme, 0.005, 0.1)
-    for momentum in (run.linear_momentum, run.angular_momentum):
-        assert np.abs(momentum - momentum[0]).max() < 1e-11 * max(1.0, np.abs(momentum[0]).max())
 
 
 @given(model=with_elements(st.one_of(trees(), loops())))

@@ -7,14 +7,16 @@ import pytest
 from catalogue import ALL_SCHEMES, by_name
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanisms import loops, trees
+from mechanisms import loops, trees, with_elements
 
 import porthos as ph
 from porthos.integrate.scheme import VELOCITY
 
 STEP, STEPS = 0.005, 20
 mechanisms = st.one_of(trees(), loops())
-floating = st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))
+lossless = st.one_of(mechanisms, with_elements(mechanisms, lossless=True))
+free = st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))
+floating = st.one_of(free, with_elements(free))
 
 
 @given(model=mechanisms)
@@ -29,7 +31,7 @@ def test_structure_of_random_mechanisms(model):
 
 
 @pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=by_name)
-@given(model=mechanisms)
+@given(model=lossless)
 def test_energy_and_constraints_of_random_mechanisms(scheme, model):
     run = ph.simulate(model, scheme, STEP, STEP * STEPS)
     size = max(1.0, run.kinetic_energy.max())
