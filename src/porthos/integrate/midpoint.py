@@ -21,6 +21,7 @@ from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, twists
+from porthos.system.stepping import Stepping, stepping
 
 
 class MidpointMemory(NamedTuple):
@@ -32,6 +33,7 @@ class MidpointMemory(NamedTuple):
     sums: Sums
     fast: Factors  # of the condensed matrix
     sure: Factors  # of the exact matrix
+    stepping: Stepping
     more: tuple[Levels, ...] = ()  # PH-MP-GGL: the velocity level
 
 
@@ -69,8 +71,9 @@ class _ReducedScheme(Scheme, Rule):
         lam = np.append(lam, system.elements.multipliers(q, v))
         z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
-        fast, sure = factors(system.condensed.pattern), factors(system.exact.pattern)
-        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
+        chosen = stepping(system, float(np.abs(sizes).max()))
+        fast, sure = factors(chosen.condensed.pattern), factors(system.exact.pattern)
+        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure, chosen)
 
     def advance(
         self,
@@ -84,10 +87,11 @@ class _ReducedScheme(Scheme, Rule):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
-        slowest = 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0
+        chosen = memory.stepping
+        slowest = max(chosen.slowest, 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
-            system.moving, system.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
+            chosen.mech, chosen.condensed, system.moving, system.exact, sizes, wrench, every, newton, memory.guess,
             memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
 
@@ -147,8 +151,8 @@ def _released(system: MechanicalSystem, memory: MidpointMemory) -> tuple[Pose, F
     end = memory.workspace.end
     if not system.element_names:
         return end, memory.fast, memory.sure
-    own = end._replace(shift=end.shift.copy())
-    return own, factors(system.condensed.pattern), factors(system.exact.pattern)
+    layout, own = memory.stepping.condensed, end._replace(shift=end.shift.copy())
+    return own, factors(layout.pattern) if layout.stiff else memory.fast, factors(system.exact.pattern)
 
 
 def _memory(z: Array) -> Memory:

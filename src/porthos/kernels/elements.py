@@ -98,12 +98,13 @@ def turn_law(
     mech: Mechanism, n: int, h: float, g0: float, k0: float, g1: float, k1: float
 ) -> tuple[float, float, float]:
     """mu with lam = mu (-kbar, gbar), and its derivatives with respect to g1 and k1."""
-    ds, s0 = turned(g0, k0, g1, k1), np.arctan2(k0, g0)
+    sine, cosine, s0 = g0 * k1 - k0 * g1, g0 * g1 + k0 * k1, np.arctan2(k0, g0)
+    ds = np.arctan2(sine, cosine)
     (F, slope), c = mean_force(mech, n, s0, s0 + ds), mech.law[n].damping / h
     if abs(ds) < SMALL:
         ratio, rate = 1.0 + ds * ds / 6.0, ds / 3.0
     else:
-        ratio, rate = ds / np.sin(ds), (np.sin(ds) - ds * np.cos(ds)) / np.sin(ds) ** 2
+        ratio, rate = ds / sine, (sine - ds * cosine) / (sine * sine)
     f, size = F + c * ds, g1 * g1 + k1 * k1
     by_angle = (slope + c) * ratio + f * rate
     return f * ratio, -by_angle * k1 / size, by_angle * g1 / size

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import frame, inner, stage
-from porthos.kernels.elements import soften
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
-from porthos.kernels.vectors import Triple, combine3, cross3, row3, row33, triple
+from porthos.kernels.elements import length_law, soften, turn_law, value_law
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, LIGHT, TURN, Layout, Mechanism
+from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33, triple
 from porthos.notation import Array
 
 
@@ -232,6 +232,73 @@ def general_row(
             add_turning(data, layout.body[b].corner & OFFSET, n, 0.5 * lam, u[0], u[1], u[2], rw[0], rw[1], rw[2])
 
 
+@stage
+def light_length(mech: Mechanism, r: int, h: float, mid: Pose, start: Array, z: Array, x: Array) -> None:
+    """The force of a light element along the line w between two points: g = |w|^2/2."""
+    a, b = mech.row[r].body[0], mech.row[r].body[1]
+    ra, rb = row3(mid.marker, mech.row[r].marker[0, 1]), row3(mid.marker, mech.row[r].marker[1, 1])
+    w = combine3(1.0, combine3(1.0, row33(mid.q, b, 0), 1.0, rb), 1.0, combine3(-1.0, row33(mid.q, a, 0), 1.0, ra))
+    ta, tb = cross3(ra, w), cross3(rb, w)
+    gap = dot3(w, part3(z, 6 * b)) - dot3(w, part3(z, 6 * a)) + dot3(ta, part3(z, 6 * a + 3))
+    gap += dot3(tb, part3(z, 6 * b + 3))
+    lam, _ = length_law(mech, mech.row[r].law, h, start[r], start[r] + 2.0 * gap)
+    lam *= 0.5 * h * h
+    for k in range(3):
+        x[6 * a + k] -= lam * w[k]
+        x[6 * b + k] += lam * w[k]
+        x[6 * a + 3 + k] += lam * ta[k]
+        x[6 * b + 3 + k] += lam * tb[k]
+    z[6 * (mech.body.size + 1) + r] = lam
+
+
+@stage
+def row_change(mech: Mechanism, r: int, mid: Pose, z: Array) -> float:
+    """g_r(q^1) - g_r(q^0)."""
+    u, w = row_vectors(mech, mid.q, mid.marker, r)
+    total = 0.0
+    for s in range(2):
+        at = 6 * mech.row[r].body[s]
+        shift, turn = reduced_side(mech, mid, r, s, u, w)
+        total += dot3(shift, part3(z, at)) + dot3(turn, part3(z, at + 3))
+    return 2.0 * total
+
+
+@stage
+def add_row_force(mech: Mechanism, r: int, mid: Pose, lam: float, z: Array, x: Array) -> None:
+    """Add lam times row r to the momentum rows, and keep lam."""
+    u, w = row_vectors(mech, mid.q, mid.marker, r)
+    for s in range(2):
+        at = 6 * mech.row[r].body[s]
+        shift, turn = reduced_side(mech, mid, r, s, u, w)
+        for k in range(3):
+            x[at + k] += lam * shift[k]
+            x[at + 3 + k] += lam * turn[k]
+    z[6 * (mech.body.size + 1) + r] = lam
+
+
+@stage
+def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, z: Array, x: Array) -> None:
+    """The forces of a light element in the momentum rows; its own rows are empty."""
+    r, last, f, first = mech.joint[j].first, mech.joint[j].last, 0.5 * h * h, 6 * (mech.body.size + 1)
+    while r < last:
+        n = mech.row[r].law
+        measure = mech.law[n].measure
+        x[first + r] = 0.0
+        if measure == LENGTH:
+            light_length(mech, r, h, mid, start, z, x)
+        elif measure == TURN:
+            x[first + r + 1] = 0.0
+            g, k = row_change(mech, r, mid, z), row_change(mech, r + 1, mid, z)
+            mu, _, _ = turn_law(mech, n, h, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
+            add_row_force(mech, r, mid, -f * mu * (start[r + 1] + 0.5 * k), z, x)
+            add_row_force(mech, r + 1, mid, f * mu * (start[r] + 0.5 * g), z, x)
+            r += 1
+        else:
+            lam, _ = value_law(mech, n, h, start[r], start[r] + row_change(mech, r, mid, z))
+            add_row_force(mech, r, mid, f * lam, z, x)
+        r += 1
+
+
 @frame
 def joint_rows(
     mech: Mechanism, layout: Layout, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
@@ -246,6 +313,9 @@ def joint_rows(
         x[6 * (ground + 1) + r] = feedback[r]
     for j in range(mech.joint.size):
         begin, m = mech.joint[j].first, mech.joint[j].last - mech.joint[j].first
+        if mech.joint[j].soft == LIGHT:
+            light_rows(mech, j, h, mid, feedback, z, x)
+            continue
         for i in range(m):
             r = begin + i
             kind = mech.row[r].kind

@@ -61,7 +61,7 @@ from porthos.kernels.reduced_midpoint import (
     wants_first,
     wants_matrix,
 )
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, STIFF, Layout, Mechanism
 from porthos.kernels.vectors import combine3, cross3, row3, row33
 from porthos.notation import Array
 
@@ -128,20 +128,28 @@ def velocity_joints(mech: Mechanism, mid: Pose, end: Pose, t: Array, x: Array) -
 
 
 @stage
-def release(mech: Mechanism, layout: Layout, end: Pose, data: Array, free: Array, shift: Array) -> None:
+def release_shifts(mech: Mechanism, shift: Array, free: Array) -> None:
+    """The translational parts of the rows at the end, without those of elements."""
+    for r in range(mech.row.size):
+        for s in range(2):
+            for k in range(3):
+                free[r, s, k] = shift[r, s, k] if mech.row[r].law < 0 else 0.0
+
+
+@stage
+def release(mech: Mechanism, layout: Layout, data: Array, free: Array) -> None:
     """The matrix of the velocities, before it is completed: that of the positions, without what elements hold."""
     for i in range(layout.pattern.length):
         free[i] = data[i]
     for j in range(mech.joint.size):
-        first, soft = mech.joint[j].first, mech.joint[j].soft
-        for r in range(first, mech.joint[j].last):
+        if mech.joint[j].soft != STIFF:
+            continue
+        for i in range(mech.joint[j].last - mech.joint[j].first):
             for s in range(2):
+                n = layout.body[mech.joint[j].body[s]].stride
                 for k in range(3):
-                    shift[r, s, k] = 0.0 if soft else end.shift[r, s, k]
-                    if soft:
-                        n = layout.body[mech.row[r].body[s]].stride
-                        free[layout.joint[j].turn_columns[s] + (r - first) * n + k] = 0.0
-                        free[layout.joint[j].shift_columns[s] + (r - first) * n + k] = 0.0
+                    free[layout.joint[j].turn_columns[s] + i * n + k] = 0.0
+                    free[layout.joint[j].shift_columns[s] + i * n + k] = 0.0
 
 
 @frame
@@ -150,9 +158,12 @@ def make_both(
     free: Factors,
 ) -> int:  # fmt: skip
     """Complete and factorise the matrix of the positions and, if there are elements, that of the velocities."""
-    if mech.law.size > 0:
-        release(mech, layout, ws.end, factors.data, free.data, lv.end.shift)
+    if layout.stiff:
+        release(mech, layout, factors.data, free.data)
+        release_shifts(mech, ws.end.shift, lv.end.shift)
         make_factors(mech, layout, ws.mid, lv.end, iteration, habit, free)
+    elif mech.law.size > 0:
+        release_shifts(mech, ws.end.shift, lv.end.shift)
     return make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
 
 
@@ -252,7 +263,7 @@ def solve(
         unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)
         if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, max(size, change), max(previous, last))
+        slopes = wants_matrix(layout, damped, max(size, change), max(previous, last), newton.slowest)
     if ended == RUNNING:
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:
@@ -297,9 +308,9 @@ def keep_velocities(bodies: int, s: int, growth: float, ws: Workspace, lv: Level
 
 @loop
 def march_ggl(
-    mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int, newton: Newton,
-    memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array, v: Array,
-    record: Record, lv: Levels,
+    mech: Mechanism, condensed: Layout, stiff: Mechanism, exact: Layout, sizes: Array, wrench: Array, every: int,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
+    v: Array, record: Record, lv: Levels,
 ) -> tuple[int, int]:  # fmt: skip
     """The same as `march_midpoint` with PH-MP-GGL."""
     substeps = sizes.size
@@ -316,7 +327,7 @@ def march_ggl(
             guess_velocities(mech.body.size, ws.z, lv)
             layout, factors, free = (exact, sure, lv.sure) if surely else (condensed, fast, lv.fast)
             ended, iterations, good = solve(
-                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                stiff if surely else mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             spent += iterations

@@ -164,12 +164,15 @@ def take_update(bodies: int, x: Array, z: Array, length: float) -> Change:
 
 
 @stage
-def wants_matrix(layout: Layout, damped: bool, size: float, previous: float) -> bool:
+def wants_matrix(layout: Layout, damped: bool, size: float, previous: float, slowest: float) -> bool:
     """Whether the updates still to come with the present matrix cost more than a new one.
 
-    Their number follows from the ratio of the last two; the first one is compared with the motion of the step.
+    Their number follows from the ratio of the last two; the first one is compared with the motion of the step. A ratio
+    below `slowest` is due to what every matrix leaves out.
     """
     ratio = size / previous if previous > 0.0 else size
+    if not damped and previous > 0.0 and ratio < slowest:
+        return False
     if damped or (size > NOISE and not ratio < 0.5):
         return True
     return size > NOISE and np.log(ROUND_OFF / size) < layout.worth * np.log(ratio)
@@ -231,7 +234,7 @@ def solve(
             and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest, STUCK)
         ):
             ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, size, previous)
+        slopes = wants_matrix(layout, damped, size, previous, newton.slowest)
         previous = size
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
@@ -304,13 +307,14 @@ def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool)
 
 @loop
 def march_midpoint(
-    mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int, newton: Newton,
-    memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array, v: Array,
-    record: Record,
+    mech: Mechanism, condensed: Layout, stiff: Mechanism, exact: Layout, sizes: Array, wrench: Array, every: int,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
+    v: Array, record: Record,
 ) -> tuple[int, int]:  # fmt: skip
     """Make wrench.shape[0] substeps of PH-MP from (q, v), which become the last state; record every `every`-th step.
 
-    A step has the substeps `sizes`, plain PH-MP one. Returns (how it ended, steps made). The state before a failed step
+    A step has the substeps `sizes`, plain PH-MP one. `mech` may leave light elements out of the matrix, `stiff` has all
+    of them in it. Returns (how it ended, steps made). The state before a failed step
     stays in (q, v). A substep tries the best extrapolation first, then plainer guesses; each with the condensed matrix,
     then with the exact one.
     """
@@ -326,7 +330,7 @@ def march_midpoint(
             guess(memory, s, order, habit, mech.body.size, ws.z)
             layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
-                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                stiff if surely else mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, factors,
             )  # fmt: skip
             spent += iterations

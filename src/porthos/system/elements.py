@@ -12,7 +12,7 @@ from scipy import sparse
 
 from porthos.kernels import nodal
 from porthos.kernels.elements import element_energies, law_states, respond
-from porthos.kernels.tables import TURN, Mechanism, RowVectors
+from porthos.kernels.tables import LENGTH, TURN, Layout, Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.constraints import ConstraintRows
 
@@ -40,6 +40,7 @@ class Elements:
         for r in range(1, count):
             angle = mech.law[mech.row[r].law].measure == TURN
             second[r] = angle and mech.row[r].law == mech.row[r - 1].law and not second[r - 1]
+        self.lightened: dict[bytes, tuple[Mechanism, Layout]] = {}  # see `system/stepping.py`
         self._pair = (np.arange(count) - second)[:, None] + np.arange(2)  # the rows on which a row depends
 
     def __len__(self) -> int:
@@ -72,6 +73,21 @@ class Elements:
         rate = response.G @ v.reshape(-1)[self.slots]
         power = np.append(rate * (response.D @ rate), 0.0)
         return np.add.reduceat(power, joint.first)[: joint.size] if joint.size else np.zeros(0)
+
+    def slopes(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """|dlam/dg| and dlam/dg' (R,) of all rows; of a table the largest slope counts."""
+        _, K, D = self._multipliers(q, v)
+        stiffness = np.abs(K).max(axis=1)
+        for r, n in enumerate(self.mech.row.law):
+            first, last = self.mech.law[n].knots
+            if last > first:
+                steepest = np.abs(np.diff(self.mech.knot[first:last, 1]) / np.diff(self.mech.knot[first:last, 0])).max()
+                square = 2.0 * self._value(r) if self.mech.law[n].measure == LENGTH else 1.0
+                stiffness[r] = max(stiffness[r], steepest / square)
+        return stiffness, np.abs(D).max(axis=1)
+
+    def _value(self, r: int) -> float:
+        return float(self._vectors.u[r] @ self._vectors.w[r])
 
     def gradient(self, q: Array) -> Array:
         """grad V_e (n,)."""

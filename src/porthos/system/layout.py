@@ -10,9 +10,10 @@ couple all of them.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porthos.kernels.elimination import LARGEST, Pattern
-from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, SHARE, Layout, Mechanism
+from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, LIGHT, SHARE, STIFF, Layout, Mechanism
 from porthos.notation import IntArray, records
 from porthos.system.pattern import GROUND, Sides, elimination_order, place_blocks
 
@@ -32,26 +33,31 @@ def exact_layout(mech: Mechanism) -> Layout:
 
 def condensed_layout(mech: Mechanism) -> Layout:
     """Translations eliminated, couplings of two bodies left out."""
-    joints = np.bincount(mech.joint.body.ravel(), minlength=mech.body.size + 1)[:-1]
+    joints = np.bincount(mech.joint.body[mech.joint.soft != LIGHT].ravel(), minlength=mech.body.size + 1)[:-1]
     kept = (joints > CONDENSED_JOINTS) | (mech.body.mass == 0.0)
-    return _layout(mech, kept.astype(np.int64), [False] * mech.joint.size, ROUGH_FLOOR)
+    return _layout(mech, kept.astype(np.int64), np.zeros(mech.joint.size, dtype=bool), ROUGH_FLOOR)
 
 
-def _coupled(mech: Mechanism) -> list[bool]:
+def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
     """Which joints have rows whose stiffness couples their bodies, or the translation and rotation of one."""
     quadratic = np.any(mech.form.cu != 0.0, axis=(1, 2))
-    return [bool(quadratic[a:b].any()) for a, b in zip(mech.joint.first, mech.joint.last, strict=True)]
+    return np.array([quadratic[a:b].any() for a, b in zip(mech.joint.first, mech.joint.last, strict=True)], dtype=bool)
 
 
-def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool], floor: float) -> Layout:
-    bodies, counts = mech.body.size, (mech.joint.last - mech.joint.first).tolist()
-    pairs: Sides = [(GROUND if a == bodies else a, GROUND if b == bodies else b) for a, b in mech.joint.body.tolist()]
+def _layout(mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], floor: float) -> Layout:
+    """The layout of all joints and stiff elements; light ones have no place in the matrix."""
+    nodes = np.flatnonzero(mech.joint.soft != LIGHT)
+    joint, bodies = mech.joint[nodes], mech.body.size
+    counts = (joint.last - joint.first).tolist()
+    pairs: Sides = [(GROUND if a == bodies else a, GROUND if b == bodies else b) for a, b in joint.body.tolist()]
     rigid, turning = mech.body.rigid, 3 * mech.body.rigid
     body_sizes = (turning + 3 * kept).tolist()
-    order = elimination_order(body_sizes, counts, pairs, coupled, first=set(np.flatnonzero(kept == 0).tolist()))
-    rows = 6 * (bodies + 1) + np.append(mech.joint.first, mech.row.size)  # behind six unknowns of each body and ground
+    first = set(np.flatnonzero(kept == 0).tolist())
+    order = elimination_order(body_sizes, counts, pairs, coupled[nodes].tolist(), first)
+    rows = 6 * (bodies + 1) + np.append(joint.first, mech.row.size)  # behind six unknowns of each body and ground
     start = [*(6 * b + (0 if k else 3) for b, k in enumerate(kept)), *rows]
     pattern, place = place_blocks(order, [*body_sizes, *counts], [int(s) for s in start], bodies)
+    coupling = bool(_coupled(mech).any())
     dump = pattern.length + LARGEST**2  # for what is written to the blocks of the ground
 
     def sides(transposed: bool, rotation: bool) -> IntArray:
@@ -65,6 +71,14 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool], floor: float) 
         return result
 
     shares = _shares(kept, pairs)
+    places = {
+        "turn_rows": sides(False, True),
+        "turn_columns": sides(True, True),
+        "shift_rows": sides(False, False),
+        "shift_columns": sides(True, False),
+        "body_body": np.reshape([(place.get((a, b), -1), place.get((b, a), -1)) for a, b in pairs], (-1, 2)),
+        "diagonal": np.array([place[bodies + j, bodies + j] for j in range(len(pairs))], dtype=np.int64),
+    }
     last = np.cumsum([len(at) for at in shares])
     diagonal = np.array([place[b, b] for b in range(bodies)], dtype=np.int64)
     mass = np.where(mech.body.mass > 0.0, mech.body.mass, 1.0)
@@ -82,21 +96,25 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: list[bool], floor: float) 
             shares=np.append(np.stack([last - [len(at) for at in shares], last], axis=1), [[0, 0]], axis=0),
         ),
         joint=records(
-            JOINT_PLACE,
-            turn_rows=sides(False, True),
-            turn_columns=sides(True, True),
-            shift_rows=sides(False, False),
-            shift_columns=sides(True, False),
-            body_body=np.reshape([(place.get((a, b), -1), place.get((b, a), -1)) for a, b in pairs], (-1, 2)),
-            diagonal=np.array([place[bodies + j, bodies + j] for j in range(len(pairs))], dtype=np.int64),
+            JOINT_PLACE, **{name: _spread(values, nodes, mech.joint.size) for name, values in places.items()}
         ),
-        share=records(SHARE, joint=[j for at in shares for j, _ in at], side=[s for at in shares for _, s in at]),
+        share=records(
+            SHARE, joint=[nodes[j] for at in shares for j, _ in at], side=[s for at in shares for _, s in at]
+        ),
         between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=int),
-        complete=int(not mech.body.spin.any() and (bool(kept.all()) or not any(_coupled(mech)))),
+        complete=int(not mech.body.spin.any() and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
         worth=worth,
         costly=int(worth > COSTLY),
+        stiff=int(np.any(joint.soft == STIFF)),
         floor=floor,
     )
+
+
+def _spread(values: IntArray, nodes: IntArray, count: int) -> IntArray:
+    """Values of some joints among all of them; those of the others are not used."""
+    result = np.zeros((count, *values.shape[1:]), dtype=np.int64)
+    result[nodes] = values
+    return result
 
 
 def operations(pattern: Pattern) -> tuple[float, float]:

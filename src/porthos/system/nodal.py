@@ -9,7 +9,7 @@ import numpy as np
 
 from porthos.kernels import nodal
 from porthos.kernels.elimination import factors, right_side
-from porthos.kernels.tables import RowVectors
+from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
@@ -70,14 +70,18 @@ def moved(q: Array, increment: Array) -> Array:
     return result
 
 
+def reduced_rows(mech: Mechanism, q: Array) -> Array:
+    """All rows of G P (R, 2, 6): (cu_0 w + cw_0 u, ru x w + rw x u) for each side."""
+    form, sides = mech.form, q[mech.row.body]  # (R, 2, 4, 3)
+    u, w = (c0 + np.einsum("rsi,rsik->rk", c, sides) for c0, c in ((form.u0, form.cu), (form.w0, form.cw)))
+    ru, rw = (np.einsum("rsi,rsik->rsk", c[:, :, 1:], sides[:, :, 1:]) for c in (form.cu, form.cw))
+    shift = form.cu[:, :, :1] * w[:, None] + form.cw[:, :, :1] * u[:, None]
+    return np.concatenate([shift, np.cross(ru, w[:, None]) + np.cross(rw, u[:, None])], axis=2)
+
+
 def reduced_jacobian(system: MechanicalSystem, q: Array, rows: IntArray) -> Array:
-    """Some rows of G P (r, 6 N): (cu_0 w + cw_0 u, ru x w + rw x u) for each side."""
-    mech, form = system.mech, system.mech.form[rows]
-    sides = mech.row.body[rows]  # (r, 2)
-    u, w = (part[rows, None] for part in system.row_vectors(q, constant=1.0))
-    ru, rw = (np.einsum("rsi,rsik->rsk", c[:, :, 1:], q[sides, 1:]) for c in (form.cu, form.cw))
-    shift = form.cu[:, :, :1] * w + form.cw[:, :, :1] * u
-    blocks = np.concatenate([shift, np.cross(ru, w) + np.cross(rw, u)], axis=2)
+    """Some rows of G P (r, 6 N)."""
+    sides, blocks = system.mech.row.body[rows], reduced_rows(system.mech, q)[rows]
     result = np.zeros((rows.size, q.shape[0], 6))
     for s in range(2):
         result[np.arange(rows.size), sides[:, s]] += blocks[:, s]

@@ -1,0 +1,67 @@
+"""Which force elements a step leaves out of its matrix: the light ones, whose forces hardly change within it.
+
+With an element left out, updates of Newton's method shrink only by h^2/2 |df/dg^1| G M^-1 G^T in an iteration. That is
+cheaper than its place in the matrix up to LIGHT; steps that fail are tried again with all elements in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from porthos.kernels.tables import Layout, Mechanism
+from porthos.notation import Array
+from porthos.system.layout import condensed_layout
+from porthos.system.mechanical import MechanicalSystem
+from porthos.system.nodal import reduced_rows
+from porthos.system.tables import lightened
+
+SINGULAR = 1e9  # condition of a tensor of inertia from which a body counts as one without
+LIGHT = 0.1  # ratio of updates up to which an element is left out
+
+
+class Stepping(NamedTuple):
+    """The tables of a mechanism for steps of a size, with their layout, and the ratio of updates to expect."""
+
+    mech: Mechanism
+    condensed: Layout
+    slowest: float
+
+
+def stepping(system: MechanicalSystem, h: float) -> Stepping:
+    """The choice for steps up to the size h, made at the initial state."""
+    if not system.element_names:
+        return Stepping(system.moving, system.condensed, 0.0)
+    ratio = contractions(system, h)
+    light = ratio < LIGHT
+    slowest = float(ratio[light].max(initial=0.0))
+    if not light.any():
+        return Stepping(system.moving, system.condensed, slowest)
+    known = system.elements.lightened
+    if light.tobytes() not in known:
+        chosen = np.concatenate([np.zeros(len(system.joint_names), dtype=bool), light])
+        mech = lightened(system.moving, chosen)
+        known[light.tobytes()] = mech, condensed_layout(mech)
+    return Stepping(*known[light.tobytes()], slowest)
+
+
+def contractions(system: MechanicalSystem, h: float) -> Array:
+    """For each element, how updates shrink if it is left out of the matrix; infinite at bodies without inertia."""
+    (q, v), elements = system.initial_arrays(), system.elements
+    stiffness, damping = elements.slopes(q, v)
+    mass, E, d = system.mech.body.mass, system.mech.body.euler, q[:-1, 1:]
+    inertia = E.sum(axis=1)[:, None, None] * np.eye(3) - np.einsum("bi,bik,bil->bkl", E, d, d)
+    inertia[system.mech.body.rigid == 0] = np.eye(3)
+    blocks = reduced_rows(elements.mech, q)  # (R, 2, 6)
+    mobility = np.zeros(elements.mech.row.size)
+    for r, sides in enumerate(elements.mech.row.body):
+        for s, b in enumerate(sides):
+            if b < mass.size:
+                shift, turn = blocks[r, s, :3], blocks[r, s, 3:]
+                if mass[b] == 0.0 or np.linalg.cond(inertia[b]) > SINGULAR:
+                    mobility[r] = np.inf
+                else:
+                    mobility[r] += shift @ shift / mass[b] + turn @ np.linalg.solve(inertia[b], turn)
+    ratio = np.append((h * h / 4 * stiffness + h / 2 * damping) * mobility, 0.0)
+    return np.add.reduceat(ratio, elements.mech.joint.first)[: len(elements)]
