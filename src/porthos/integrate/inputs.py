@@ -27,6 +27,11 @@ class Inputs:
         self._signals = [signal_of(t, given.get(t.name), steps) for t in self._terminals]
         self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
 
+    @property
+    def signals(self) -> list[tuple[Terminal, str, Any]]:
+        """(terminal, kind, source) of all of them; kinds are 'constant', 'table', 'time' and 'controller'."""
+        return [(t, kind, source) for t, (kind, source) in zip(self._terminals, self._signals, strict=True)]
+
     def controllers(self) -> list[tuple[int, Terminal, Any]]:
         """(number, terminal, function) of all terminals with a controller."""
         return [(k, self._terminals[k], source) for k, (kind, source) in enumerate(self._signals) if kind == CONTROLLER]

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status, nearest
+from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import March
+from porthos.results.journal import recover
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
 from porthos.system.initial import Adjustment
@@ -68,6 +71,50 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
     return _trajectory(attributes, tables)
 
 
+@dataclass(frozen=True)
+class Unfinished:
+    """A run in a file that can go on."""
+
+    system: MechanicalSystem
+    scheme: str
+    plan: str
+    checkpoint: Checkpoint
+    tables: dict[str, Any]
+
+
+def unfinished(path: Path) -> Unfinished:
+    """The run of a file from where it can go on, or an error that says why it cannot."""
+    _look(path)
+    with _opened(path) as file:
+        attributes, tables = _read(path, file, lazy=True)
+        group = file.groups[GROUP]
+        _refuse(path, attributes, "plan" in group.variables)
+        plan = group.variables["plan"][...].tobytes().decode()
+        checkpoint = Checkpoint.read(json.loads(attributes["checkpoint"]), group.variables["memory"][...])
+    run = _trajectory(attributes, tables)
+    return Unfinished(run.system, run.scheme, plan, checkpoint, tables)
+
+
+def _refuse(path: Path, attributes: dict[str, Any], planned: bool) -> None:
+    """Say why a run cannot go on."""
+    status, found = Status[attributes["status"]], ""
+    if status is Status.OK:
+        found = "one that reached its end. There is nothing left to do; open it with porthos.load."
+    elif status is not Status.INTERRUPTED:
+        found = f"one that failed: {attributes['message']} It would fail there again; mend the cause and run it anew."
+    elif not planned:
+        found = "a copy that was saved. Resume the file that simulate(..., out=...) wrote, or run it anew."
+    elif "checkpoint" not in attributes:
+        found = "one that had not made its first steps. Run it anew."
+    elif attributes["porthos_version"] != version("porthos"):
+        found = (
+            f"one of Porthos {attributes['porthos_version']}, and this is {version('porthos')}, which may round "
+            "differently. Resume it with the same version, or run it anew."
+        )
+    if found:
+        raise ResultError(f"'{path}': expected a run that was interrupted, found {found}")
+
+
 def stored(path: Path) -> March:
     """The states of a run in a file, left there."""
     with _opened(path) as file:
@@ -90,6 +137,8 @@ def _stored(path: Path, group: Any, name: str) -> Stored:
 def _opened(path: Path) -> Iterator[Any]:
     import h5netcdf
 
+    with _explained(path):
+        recover(path)
     with _explained(path), h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
         yield file
 
