@@ -85,6 +85,9 @@ def simulate(
     if not isinstance(scheme, Contract):
         hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
         raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
+    if not isinstance(model, Model | Descriptor):
+        raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
+    check_on_failure(on_failure)
     steps = count_steps(step, end, every)
     system = model.assemble(initial) if isinstance(model, Model) else model
     if isinstance(system, MechanicalSystem):
@@ -114,6 +117,12 @@ def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None) -> 
         text = f"{where} The part computed is in the attribute `trajectory` of this error."
         raise SimulationError(text, run.status, run)
     return run
+
+
+def check_on_failure(on_failure: Any) -> None:
+    """Refuse a misspelt choice before a run, not after it."""
+    if not isinstance(on_failure, str) or on_failure not in ("raise", "return"):
+        raise PorthosError(f"simulate: on_failure: expected 'raise' or 'return', found {on_failure!r}.")
 
 
 def simulate_file(

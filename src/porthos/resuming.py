@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal
 
 import numpy as np
 
-from porthos.errors import InputError, ResultError
-from porthos.frontdoor import judged, marched
+from porthos.errors import InputError, PorthosError, ResultError
+from porthos.frontdoor import check_on_failure, judged, marched
 from porthos.integrate.catalogue import spelled
 from porthos.integrate.checkpoint import ask_again
-from porthos.integrate.inputs import Inputs
+from porthos.integrate.inputs import Inputs, known_ports
 from porthos.integrate.scheme import Scheme
 from porthos.model.model import Model
 from porthos.model.plan import Plan, Python
+from porthos.notation import file_path
 from porthos.results.loading import Unfinished, unfinished
 from porthos.results.storage import system_tables
 from porthos.results.trajectory import Trajectory
@@ -39,11 +41,14 @@ def resume(
     is one, and `inputs` for ports that had one. A controller with a memory keeps it, as numbers, in its attribute
     `state`. Functions that are not those of the run are refused.
     """
-    place = Path(path)
+    place = file_path(path)
+    check_on_failure(on_failure)
+    if not isinstance(model, Model | MechanicalSystem | NoneType):
+        raise PorthosError(f"resume: model: expected the model of the run, or none, found {model!r}.")
     found = unfinished(place)
     plan, scheme = Plan.read(found.plan), spelled(found.scheme)
     assert isinstance(scheme, Scheme)
-    given = _given(place, plan, dict(inputs or {}), model is not None)
+    given = _given(place, plan, known_ports(found.system.name, found.system.terminals, inputs), model is not None)
     system = _sourced(found.system, plan) if model is None else _same(place, model, found)
     signals = Inputs(system, given, plan.steps)
     ask_again(signals, found.checkpoint, plan.step * np.array(scheme.fractions))

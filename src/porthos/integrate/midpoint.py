@@ -51,6 +51,7 @@ class _ReducedScheme(Scheme):
     compiled: ClassVar[Callable[..., tuple[int, int]]]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.tolerance >= 0.0:
             raise PorthosError(f"{type(self).__name__}: tolerance must be >= 0, found {self.tolerance!r}.")
         if not self.max_iterations >= 1:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from porthos.errors import ResultError, Status, nearest
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import March
+from porthos.notation import file_path
 from porthos.results.journal import recover
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
@@ -64,7 +65,7 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
     Its loads are history: they have inputs and work, but no function. A `lazy` run leaves its states in the file and
     reads what is needed when it is needed; by default, one of more than 256 MB does.
     """
-    path = Path(path)
+    path = file_path(path)
     _look(path)
     with _opened(path) as file:
         attributes, tables = _read(path, file, lazy)
@@ -136,10 +137,12 @@ def _stored(path: Path, group: Any, name: str) -> Stored:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     import h5netcdf
+    import h5py
 
     with _explained(path):
         recover(path)
-    with _explained(path), h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+    # h5netcdf would leave a damaged file open, and locked
+    with _explained(path), h5py.File(path, "r") as raw, h5netcdf.File(raw, "r", decode_vlen_strings=True) as file:
         yield file
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from porthos.errors import ResultError, Status
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import UNFINISHED, March, joined
-from porthos.notation import Array
+from porthos.notation import Array, file_path
 from porthos.results.journal import changing, recover
 from porthos.results.loading import stored
 from porthos.results.storage import GROUP, MARCH, quantities, to_dataset, to_tables
@@ -35,7 +35,7 @@ class Writer:
     """
 
     def __init__(self, path: str | Path, system: MechanicalSystem, scheme: str, nodes: int, plan: str = "") -> None:
-        self.path, self._system, self._scheme, self._nodes, self._plan = Path(path), system, scheme, nodes, plan
+        self.path, self._system, self._scheme, self._nodes, self._plan = file_path(path), system, scheme, nodes, plan
         self._identity = self._turn = secrets.token_hex(16)
         self._place = self.path.parent / f".porthos-{self._identity[:16]}.part"
         self._last: March | None = None  # the last state, with the work of the whole run so far

@@ -149,13 +149,13 @@ class MechanicalSystem(PHDAE):
 
     def body_index(self, name: str) -> int:
         """The number of a body."""
-        if name not in self.body_names:
+        if not (isinstance(name, str) and name in self.body_names):
             raise PorthosError(f"system '{self.name}' has no body '{name}'. {nearest(name, self.body_names)}")
         return self.body_names.index(name)
 
     def joint_index(self, name: str) -> int:
         """The number of a joint."""
-        if name not in self.joint_names:
+        if not (isinstance(name, str) and name in self.joint_names):
             raise PorthosError(f"system '{self.name}' has no joint '{name}'. {nearest(name, self.joint_names)}")
         return self.joint_names.index(name)
 
