@@ -7,6 +7,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -35,8 +36,9 @@ def folder(tmp_path_factory):
     """A folder with a model file and the result of an interrupted run."""
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("fuzz"))
-    make_files()
-    yield Path.cwd()
+    with mock.patch.object(os, "fsync"):
+        make_files()
+        yield Path.cwd()
     os.chdir(before)
 
 
@@ -118,25 +120,23 @@ def test_functions_that_misbehave(value, at, looks, scheme):
 
 
 @many(150)
-@given(st.floats(0, 1), st.integers(0, 3), st.binary(min_size=1, max_size=8))
+@given(st.floats(0, 1), st.integers(0, 2), st.binary(min_size=1, max_size=8))
 def test_corrupted_results(folder, place, kind, garbage):
-    """Cut off, or with some bytes replaced, inserted, or set to zero."""
+    """Cut off, or with some bytes replaced or inserted."""
     content = bytearray((folder / "part.nc").read_bytes())
     at = int(place * (len(content) - 1))
     if kind == 0:
         content = content[:at]
     elif kind == 1:
         content[at : at + len(garbage)] = garbage
-    elif kind == 2:
-        content[at:at] = garbage
     else:
-        content[at : at + 512] = bytes(len(content[at : at + 512]))
+        content[at:at] = garbage
     path = folder / "damaged.nc"
     path.write_bytes(content)
     with only_our_errors("damaged.nc"):
         run = ph.load(path)
         assert run.t.size >= 0
-    with only_our_errors("damaged.nc", "resume"):
+    with only_our_errors("damaged.nc", "fuzzed"):
         ph.resume(path)
 
 
@@ -169,7 +169,7 @@ def test_corrupted_model_files(folder, number, line, kind):
 
 
 @pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
-@pytest.mark.parametrize("mass", [1e-90, 1e-20, 1e-6, 1e20, 1e90])
+@pytest.mark.parametrize("mass", [1e-60, 1e-20, 1e-6, 1e20, 1e60])
 @pytest.mark.parametrize("length", [1e-9, 1.0, 1e9])
 def test_units_do_not_matter(scheme, mass, length):
     """A pendulum of any size and mass moves as one of 1 kg and 1 m does, in units of its own: t ~ sqrt(length)."""

@@ -46,8 +46,7 @@ def resume(
     if not isinstance(model, Model | MechanicalSystem | NoneType):
         raise PorthosError(f"resume: model: expected the model of the run, or none, found {model!r}.")
     found = unfinished(place)
-    plan, scheme = Plan.read(found.plan), spelled(found.scheme)
-    assert isinstance(scheme, Scheme)
+    plan, scheme = Plan.read(found.plan), _scheme(place, found.scheme)
     given = _given(place, plan, known_ports(found.system.name, found.system.terminals, inputs), model is not None)
     system = _sourced(found.system, plan) if model is None else _same(place, model, found)
     signals = Inputs(system, given, plan.steps)
@@ -58,6 +57,16 @@ def resume(
         system, scheme, plan.step, plan.steps, plan.every, signals, progress, writer, checkpoint=found.checkpoint
     )
     return judged(run, plan.step * plan.steps, on_failure, place)
+
+
+def _scheme(path: Path, text: str) -> Scheme:
+    """The scheme of the run."""
+    try:
+        scheme = spelled(text)
+    except PorthosError as error:
+        raise ResultError(f"'{path}': expected a scheme of Porthos, found '{text}'.") from error
+    assert isinstance(scheme, Scheme)  # others do not write to files
+    return scheme
 
 
 def _given(path: Path, plan: Plan, inputs: dict[str, Any], with_model: bool) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
 
 
@@ -46,7 +48,7 @@ class Stored:
     def __getitem__(self, key: Any) -> NDArray[Any]:
         import h5py
 
-        with _explained(self.path), h5py.File(self.path, "r") as file:
+        with explained(self.path), h5py.File(self.path, "r") as file:
             if file[GROUP].attrs.get("identity") != self.identity:
                 raise ResultError(
                     f"'{self.path}': expected the run that was opened from this file, found another one, written later "
@@ -68,8 +70,7 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
     path = file_path(path)
     _look(path)
     with _opened(path) as file:
-        attributes, tables = _read(path, file, lazy)
-    return _trajectory(attributes, tables)
+        return _trajectory(*_read(path, file, lazy))
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,19 @@ def unfinished(path: Path) -> Unfinished:
     _look(path)
     with _opened(path) as file:
         attributes, tables = _read(path, file, lazy=True)
-        group = file.groups[GROUP]
-        _refuse(path, attributes, "plan" in group.variables)
-        plan = group.variables["plan"][...].tobytes().decode()
-        checkpoint = Checkpoint.read(json.loads(attributes["checkpoint"]), group.variables["memory"][...])
-    run = _trajectory(attributes, tables)
-    return Unfinished(run.system, run.scheme, plan, checkpoint, tables)
+        group = file[GROUP]
+        _refuse(path, attributes, "plan" in group)
+        plan, memory = group["plan"][...].tobytes().decode(), group["memory"][...]
+        kept = json.loads(attributes["checkpoint"])
+        if kept.pop("checks") != checks(plan, memory):
+            raise ValueError("the checkpoint has changed since it was written")
+        run = _trajectory(attributes, tables)
+        return Unfinished(run.system, run.scheme, plan, Checkpoint.read(kept, memory), tables)
+
+
+def checks(plan: str, memory: NDArray[np.uint8]) -> list[int]:
+    """Sums that show whether what a run goes on from was changed."""
+    return [zlib.crc32(plan.encode()), zlib.crc32(memory.tobytes())]
 
 
 def _refuse(path: Path, attributes: dict[str, Any], planned: bool) -> None:
@@ -119,8 +127,8 @@ def _refuse(path: Path, attributes: dict[str, Any], planned: bool) -> None:
 def stored(path: Path) -> March:
     """The states of a run in a file, left there."""
     with _opened(path) as file:
-        group = file.groups[GROUP]
-        return _march(dict(group.attrs), {name: _stored(path, group, name) for name in MARCH})
+        group = file[GROUP]
+        return _march(_attributes(group), {name: _stored(path, group, name) for name in MARCH})
 
 
 def _march(attributes: dict[str, Any], tables: dict[str, Any]) -> March:
@@ -130,24 +138,22 @@ def _march(attributes: dict[str, Any], tables: dict[str, Any]) -> March:
 
 
 def _stored(path: Path, group: Any, name: str) -> Stored:
-    variable = group.variables[name]
+    variable = group[name]
     return Stored(path.absolute(), name, group.attrs.get("identity"), tuple(variable.shape), np.dtype(variable.dtype))
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    import h5netcdf
-    import h5py
+    import h5py  # h5netcdf would leave a damaged file open, and locked
 
-    with _explained(path):
+    with explained(path):
         recover(path)
-    # h5netcdf would leave a damaged file open, and locked
-    with _explained(path), h5py.File(path, "r") as raw, h5netcdf.File(raw, "r", decode_vlen_strings=True) as file:
+    with explained(path), h5py.File(path, "r") as file:
         yield file
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn errors of HDF5 into a sentence."""
     try:
         yield
@@ -160,9 +166,9 @@ def _explained(path: Path) -> Iterator[None]:
         raise ResultError(
             f"'{path}': expected a file at rest, found one that a run is writing to at this moment. Try again soon."
         ) from error
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        if isinstance(error, ResultError):
-            raise
+    except ResultError:
+        raise
+    except DAMAGE as error:
         raise ResultError(
             f"'{path}': expected a complete NetCDF4 file, found one that is truncated or damaged ({error}). "
             "Copy it again, or repeat the run."
@@ -194,13 +200,13 @@ def _look(path: Path) -> None:
 
 def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and tables of the group; refuses files of others, of a newer Porthos, and incomplete ones."""
-    if GROUP not in file.groups or "format" not in file.groups[GROUP].attrs:
+    if GROUP not in file or "format" not in file[GROUP].attrs:
         raise ResultError(
             f"'{path}': expected a result written by Trajectory.save, found a NetCDF4 file of another program. "
             "Open it with xarray.open_dataset."
         )
-    group = file.groups[GROUP]
-    attributes = dict(group.attrs)
+    group = file[GROUP]
+    attributes = _attributes(group)
     if attributes["format"] > FORMAT:
         raise ResultError(
             f"'{path}': expected format {FORMAT} or older, found format {attributes['format']}, written by Porthos "
@@ -212,13 +218,23 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
         lazy = sum(values.dtype.itemsize * math.prod(values.shape) for values in left.values()) > LARGE
     tables, sizes = {}, dict(SIZES)
     for name, dimensions in TABLES.items():
-        values = tables[name] = left[name] if lazy and name in left else group.variables[name][...]
+        values = tables[name] = left[name] if lazy and name in left else _all(group[name])
         if len(values.shape) != len(dimensions) or any(
             sizes.setdefault(d, n) != n for d, n in zip(dimensions, values.shape, strict=True)
         ):
             raise ValueError(f"table '{name}' has shape {values.shape}, expected {dimensions} of {sizes}")
     _check_places(tables, sizes)
     return attributes, tables
+
+
+def _attributes(group: Any) -> dict[str, Any]:
+    """Texts and plain numbers."""
+    return {key: value.item() if isinstance(value, np.ndarray) else value for key, value in group.attrs.items()}
+
+
+def _all(variable: Any) -> NDArray[Any]:
+    """The values of a table; texts as str."""
+    return variable.asstr()[...] if variable.dtype.kind == "O" else variable[...]
 
 
 def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:

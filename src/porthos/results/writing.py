@@ -18,7 +18,7 @@ from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import UNFINISHED, March, joined
 from porthos.notation import Array, file_path
 from porthos.results.journal import changing, recover
-from porthos.results.loading import stored
+from porthos.results.loading import checks, stored
 from porthos.results.storage import GROUP, MARCH, quantities, to_dataset, to_tables
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
@@ -133,7 +133,7 @@ class Writer:
             tables["plan"] = ("n_plan", np.frombuffer(self._plan.encode(), dtype=np.uint8))
         if checkpoint is not None:
             tables["memory"] = ("n_memory", checkpoint.memory)
-            tables.attrs["checkpoint"] = json.dumps(checkpoint.plain)
+            tables.attrs["checkpoint"] = self._words(checkpoint)
         self._arrange(dataset, "time")
         self._arrange(tables, "n_time")
         dataset.to_netcdf(self._place, engine="h5netcdf", unlimited_dims=["time"])
@@ -159,9 +159,12 @@ class Writer:
                     group.dimensions["n_memory"] = checkpoint.memory.size
                     group.create_variable("memory", ("n_memory",), np.uint8)
                 group.variables["memory"][:] = checkpoint.memory
-                group.attrs["checkpoint"] = json.dumps(checkpoint.plain)
+                group.attrs["checkpoint"] = self._words(checkpoint)
             _note(file, block.status, block.message)
         self._remember(run)
+
+    def _words(self, checkpoint: Checkpoint) -> str:
+        return json.dumps({**checkpoint.plain, "checks": checks(self._plan, checkpoint.memory)})
 
     def _remember(self, run: Trajectory) -> None:
         """Keep the last state: a balance compares with the state before, and work is counted from the start."""
