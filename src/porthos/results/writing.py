@@ -18,7 +18,7 @@ from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import UNFINISHED, March, joined
 from porthos.notation import Array, file_path
 from porthos.results.journal import changing, recover
-from porthos.results.loading import checks, stored
+from porthos.results.loading import checks, explained, stored
 from porthos.results.storage import GROUP, MARCH, quantities, to_dataset, to_tables
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
@@ -59,7 +59,7 @@ class Writer:
         self.path, self._system, self._scheme, self._nodes, self._plan = path, system, scheme, nodes, plan
         self._place, self._turn, self._count = path, secrets.token_hex(16), rows
         kept = stored(path)
-        with self._explained(), _opened(path) as file:
+        with explained(path), _opened(path) as file:
             group = file.groups[GROUP]
             self._identity = group.attrs["identity"]
             group.attrs["turn"] = self._turn
@@ -210,8 +210,10 @@ class Writer:
 def _opened(path: Path) -> Iterator[Any]:
     """A file to write into; all changes come into it when it is closed, or none."""
     import h5netcdf
+    import h5py
 
-    with changing(path) as overlay, h5netcdf.File(overlay, "r+") as file:
+    # h5netcdf would leave a damaged file open
+    with changing(path) as overlay, h5py.File(overlay, "r+") as raw, h5netcdf.File(raw, "r+") as file:
         yield file
 
 
