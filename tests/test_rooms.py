@@ -25,9 +25,11 @@ SEES = {
     "integrate": FOUNDATION | {"kernels", "system"},
     "results": FOUNDATION | {"kernels", "system", "integrate"},
     "frontdoor": FOUNDATION | {"model", "kernels", "system", "integrate", "results"},
+    "resuming": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},
     "study": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},
     "show": FOUNDATION | {"results"},
-    "cli": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor", "study", "show"},
+    "cli": FOUNDATION
+    | {"model", "kernels", "system", "integrate", "results", "frontdoor", "resuming", "study", "show"},
     "__main__": frozenset({"cli"}),
 }
 # Doors to the right, for the comfort of users: (module, function) -> what it imports, lazily.

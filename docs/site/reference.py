@@ -8,6 +8,7 @@ import porthos as ph
 
 ROOMS = {
     "frontdoor": "Simulate",
+    "resuming": "Resume",
     "model": "Models",
     "integrate": "Schemes",
     "results": "Results",

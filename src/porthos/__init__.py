@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.results.loading import load as load
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
+    from porthos.resuming import resume as resume
     from porthos.study.schemes import compare as compare
     from porthos.system.connections import Feedback as Feedback
     from porthos.system.connections import Gyrator as Gyrator
@@ -103,6 +104,7 @@ _HOMES = {
     "results.loading": "load",
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
+    "resuming": "resume",
     "study.schemes": "compare",
     "system.connections": "Feedback Gyrator Relation Transformer",
     "system.general": "GeneralPHDAE LinearPHDAE",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, SimulationError, Status
 from porthos.integrate.catalogue import scheme_named
-from porthos.integrate.inputs import Inputs
+from porthos.integrate.checkpoint import Checkpoint
+from porthos.integrate.inputs import CONTROLLER, Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.livens import Livens
 from porthos.integrate.livens_march import march_lagrangian
@@ -25,6 +26,7 @@ from porthos.integrate.state_march import as_march, march_states
 from porthos.integrate.state_scheme import StateScheme
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
+from porthos.model.plan import Plan, Python
 from porthos.model.simulation import count_steps
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
@@ -83,6 +85,9 @@ def simulate(
     if not isinstance(scheme, Contract):
         hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
         raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
+    if not isinstance(model, Model | Descriptor):
+        raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
+    check_on_failure(on_failure)
     steps = count_steps(step, end, every)
     system = model.assemble(initial) if isinstance(model, Model) else model
     if isinstance(system, MechanicalSystem):
@@ -95,15 +100,29 @@ def simulate(
         run = _over_states(system, scheme, float(step), steps, int(every), inputs, progress, start)
     else:
         run = _reduced(system, scheme, float(step), steps, int(every), inputs, progress, out, start)
+    return judged(run, end, on_failure, out)
+
+
+AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajectory)
+
+
+def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None) -> AnyRun:
+    """A run that reached its end, or what `simulate` promises of one that did not."""
     if run.status is Status.OK:
         return run
-    where = f"'{system.name}' stopped at t = {run.t[-1]:.6g} of {end:.6g}: {run.message}"
+    where = f"'{run.system.name}' stopped at t = {run.t[-1]:.6g} of {end:.6g}: {run.message}"
     if run.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt(f"{where} See '{out}'." if out is not None else where)
+        raise KeyboardInterrupt(f"{where} See '{out}'. To go on: porthos resume {out}" if out is not None else where)
     if on_failure == "raise":
         text = f"{where} The part computed is in the attribute `trajectory` of this error."
         raise SimulationError(text, run.status, run)
     return run
+
+
+def check_on_failure(on_failure: Any) -> None:
+    """Refuse a misspelt choice before a run, not after it."""
+    if not isinstance(on_failure, str) or on_failure not in ("raise", "return"):
+        raise PorthosError(f"simulate: on_failure: expected 'raise' or 'return', found {on_failure!r}.")
 
 
 def simulate_file(
@@ -154,10 +173,42 @@ def _reduced(
     if start is not None:
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     signals = Inputs(system, inputs, steps)
-    store: Store = Writer(out, system, repr(scheme), steps // every + 1, live=True) if out is not None else Memory()
+    store: Store = Memory()
+    if out is not None:
+        store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
+    return marched(system, scheme, h, steps, every, signals, progress, store)
+
+
+def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
+    """What has to be known beside the system to go on with a run."""
+    inputs = {
+        terminal.name: Python("controller") if kind == CONTROLLER else source
+        for terminal, kind, source in signals.signals
+        if terminal.source is None
+    }
+    loads = {
+        terminal.name: getattr(terminal.source, "parts", (terminal.source,))
+        for terminal, _, _ in signals.signals
+        if terminal.source is not None
+    }
+    return Plan(h, steps, every, inputs, loads)
+
+
+def marched(
+    system: MechanicalSystem,
+    scheme: Scheme,
+    h: float,
+    steps: int,
+    every: int,
+    signals: Inputs,
+    progress: bool | None,
+    store: Store,
+    checkpoint: Checkpoint | None = None,
+) -> Trajectory:
+    """A run into a store, from its begin or from a checkpoint."""
     try:
         with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
-            raw = march(system, scheme, h, steps, every, signals, report, interrupted, store)
+            raw = march(system, scheme, h, steps, every, signals, report, interrupted, store, checkpoint)
     finally:
         if isinstance(store, Writer):
             store.discard()

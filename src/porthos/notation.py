@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from porthos.errors import ModelError
+from porthos.errors import ModelError, PorthosError
 
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -16,6 +18,7 @@ Records: TypeAlias = Any  # np.recarray: one record each body, joint, row; type 
 Vector: TypeAlias = Sequence[float] | NDArray[np.floating[Any]]
 TimeFunction: TypeAlias = Callable[[float], ArrayLike]
 
+LARGEST = 1e100  # numbers beyond this, or positive ones below its inverse, overflow when they are multiplied
 ROUND_OFF = 4 * float(np.finfo(np.float64).eps)  # what a vector of length one may be off by
 
 
@@ -43,7 +46,7 @@ def vector(value: ArrayLike, what: str, length: int = 3) -> Array:
     example = tuple(range(1, length + 1))
     try:
         a = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{what}: expected {length} numbers such as {example}, found {value!r}.") from error
     if a.shape != (length,):
         raise ModelError(
@@ -58,6 +61,10 @@ def finite(a: Array, what: str) -> Array:
         raise ModelError(
             f"{what}: expected finite numbers, found {a.tolist()}. Look at the computation that gave them: "
             "a division by zero and an empty field of a table are the usual causes."
+        )
+    if np.any(np.abs(a) > LARGEST):
+        raise ModelError(
+            f"{what}: expected numbers up to {LARGEST:.0e} in SI units, found {a.tolist()}. Check the unit."
         )
     return a
 
@@ -78,10 +85,14 @@ def positive(value: float, what: str) -> float:
     """`value` as a positive finite float, or a ModelError that names `what`."""
     try:
         x = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{what}: expected a positive number in SI units, found {value!r}.") from error
     if not np.isfinite(x) or x <= 0.0:
         raise ModelError(f"{what}: expected a positive number in SI units, found {x!r}. Check its sign and its unit.")
+    if not 1 / LARGEST <= x <= LARGEST:
+        raise ModelError(
+            f"{what}: expected a number between {1 / LARGEST:.0e} and {LARGEST:.0e}, found {x!r}. Check its unit."
+        )
     return x
 
 
@@ -91,3 +102,10 @@ def normals(axis: Array) -> tuple[Array, Array]:
     m1 = np.cross(axis, np.eye(3)[k])
     m1 /= np.linalg.norm(m1)
     return m1, np.cross(axis, m1)
+
+
+def file_path(value: Any) -> Path:
+    """`value` as a path, or an error that says what was found instead."""
+    if not isinstance(value, str | PathLike) or not str(value).strip() or "\0" in str(value):
+        raise PorthosError(f"path: expected the name of a file, found {value!r}.")
+    return Path(value)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from porthos.cli.answers import Answering, tell
-from porthos.cli.options import AsJson, ModelPath, Params, ResultPath, changes, run_command
+from porthos.cli.options import AsJson, ModelPath, Params, Quiet, Report, ResultPath, changes, run_command
 
 OVERVIEW = """Structure-preserving simulation of multibody systems.
 
@@ -69,6 +69,18 @@ def _main(
     ] = False,
 ) -> None:
     """Options of all commands."""
+
+
+@app.command()
+def resume(file: ResultPath, report: Report = None, quiet: Quiet = False, as_json: AsJson = False) -> None:
+    """Go on with a run that was interrupted or killed.
+
+    FILE.nc is what `porthos run --out` had written until then; it becomes that of a run without an interruption, bit by
+    bit.
+    """
+    from porthos.cli.running import resume_file
+
+    resume_file(file, report, quiet, as_json)
 
 
 @app.command()

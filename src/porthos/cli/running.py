@@ -13,20 +13,38 @@ from porthos.cli.answers import STOPPED, complain, tell
 from porthos.errors import PorthosError, Status
 from porthos.frontdoor import simulate_file
 from porthos.results.trajectory import Trajectory
+from porthos.resuming import resume
 
 
 def run_file(
     file: Path, changes: Mapping[str, str], out: Path | None, report: Path | None, quiet: bool, as_json: bool
 ) -> None:
     """Run a model file; exit code 3 if the run stopped before its end, after all that was computed is written."""
-    if report is not None and report.suffix.lower() not in (".html", ".htm"):
-        raise PorthosError(f"--report: expected a file name that ends in .html, found '{report}'.")
+    _check_report(report)
     try:
         run = simulate_file(file, changes, on_failure="return", progress=False if quiet else None, out=out)
     except KeyboardInterrupt as stop:
         if out is not None:
             raise
         raise KeyboardInterrupt("Stopped; nothing is kept. Use --out to keep states while a run goes on.") from stop
+    _answer(run, out, report, quiet, as_json)
+
+
+def resume_file(file: Path, report: Path | None, quiet: bool, as_json: bool) -> None:
+    """Go on with the run of a result; the answer is that of `run_file`."""
+    _check_report(report)
+    run = resume(file, on_failure="return", progress=False if quiet else None)
+    _answer(run, file, report, quiet, as_json)
+
+
+def _check_report(report: Path | None) -> None:
+    """Refuse the name of a report before the run, not after it."""
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise PorthosError(f"--report: expected a file name that ends in .html, found '{report}'.")
+
+
+def _answer(run: Trajectory, out: Path | None, report: Path | None, quiet: bool, as_json: bool) -> None:
+    """Write what was asked for, and say how the run went."""
     written = {"out": out, "report": run.report(report) if report is not None else None}
     files = {what: str(path) for what, path in written.items() if path is not None}
     if as_json or not quiet:

@@ -47,6 +47,7 @@ class Composition(Scheme):
     order: int = 4
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.base, Scheme) or isinstance(self.base, Composition):
             raise PorthosError(f"Composition: base must be a scheme such as ph.MidpointGGL(), found {self.base!r}.")
         if not self.base.symmetric:

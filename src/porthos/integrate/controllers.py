@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from porthos.integrate.checkpoint import Question, state_of
 from porthos.integrate.inputs import Inputs, evaluate
 from porthos.kernels.feedback import NOBODY, QUESTION, Feedback
 
@@ -17,11 +18,15 @@ from porthos.kernels.feedback import NOBODY, QUESTION, Feedback
 class Controllers:
     """Answers the questions of a march; `feedback` is what compiled code has to know of it."""
 
-    def __init__(self, inputs: Inputs, h: float, interrupted: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, inputs: Inputs, h: float, interrupted: Callable[[], bool] = lambda: False, every: int = 1
+    ) -> None:
         chosen = inputs.controllers()
         self.first = 0  # the number of the step that the march calls 0
         self.error: BaseException | None = None
-        self._h, self._interrupted = h, interrupted
+        self._h, self._interrupted, self._every = h, interrupted, every
+        self.questions: dict[str, Question] = {}  # the last ones that all controllers have answered
+        self.remembers = False  # whether their memory is kept
         self._question = QUESTION(self._answer)  # lives as long as its address is in use
         self.feedback = NOBODY
         if chosen:
@@ -40,11 +45,16 @@ class Controllers:
     def _answer(self, n: int) -> int:
         """Evaluate all controllers for step n of a march: 1, or 0 if it shall stop."""
         try:
-            if self._interrupted():
+            if (
+                self.first + n
+            ) % self._every == 0 and self._interrupted():  # between recorded states it could not go on
                 return 0
-            t = (self.first + n + 0.5) * self._h
+            t, questions = (self.first + n + 0.5) * self._h, {}
             for terminal, function, y, u, several in self._asked:
+                state = state_of(terminal.name, function) if self.remembers else None
                 evaluate(terminal, u, function, t, y.copy() if several else y.item(0))
+                questions[terminal.name] = Question(t, y.tolist() if several else y.item(0), u.tolist(), state)
+            self.questions = questions
         except BaseException as error:  # noqa: BLE001 - no exception passes through compiled code; march raises it
             self.error = error
             return 0

@@ -236,9 +236,9 @@ class GeneralizedAlpha(AlphaMethod):
     rho: float = 0.9
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 <= self.rho <= 1.0:
             raise PorthosError(f"GeneralizedAlpha: expected 0 <= rho <= 1, found rho = {self.rho!r}.")
-        super().__post_init__()
 
     @property
     def parameters(self) -> Parameters:
@@ -254,9 +254,9 @@ class HHT(AlphaMethod):
     alpha: float = -0.1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not -1 / 3 <= self.alpha <= 0.0:
             raise PorthosError(f"HHT: expected -1/3 <= alpha <= 0, found alpha = {self.alpha!r}.")
-        super().__post_init__()
 
     @property
     def parameters(self) -> Parameters:

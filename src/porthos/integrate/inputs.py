@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from math import isfinite
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ class Inputs:
         given = known_ports(system.name, self._terminals, given)
         self._signals = [signal_of(t, given.get(t.name), steps) for t in self._terminals]
         self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
+
+    @property
+    def signals(self) -> list[tuple[Terminal, str, Any]]:
+        """(terminal, kind, source) of all of them; kinds are 'constant', 'table', 'time' and 'controller'."""
+        return [(t, kind, source) for t, (kind, source) in zip(self._terminals, self._signals, strict=True)]
 
     def controllers(self) -> list[tuple[int, Terminal, Any]]:
         """(number, terminal, function) of all terminals with a controller."""
@@ -94,6 +100,8 @@ class Inputs:
 
 def known_ports(system: str, terminals: Iterable[Terminal], given: Mapping[str, Any] | None) -> dict[str, Any]:
     """The inputs given, or an InputError if one of them names a port that is not open."""
+    if not isinstance(given, Mapping | NoneType):
+        raise InputError(f"inputs: expected values by the names of ports, such as {{'motor': 1.0}}, found {given!r}.")
     given, open_ports = dict(given or {}), [t.name for t in terminals if t.source is None]
     for name in given:
         if name not in open_ports:
@@ -125,7 +133,7 @@ def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
         return (CONTROLLER if _arguments(given) >= 2 else "time"), given
     try:
         values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"port '{terminal.name}': expected numbers or a function, found {given!r}.") from error
     if not np.all(np.isfinite(values)):
         raise InputError(f"port '{terminal.name}': its input holds numbers that are not finite.")

@@ -51,6 +51,7 @@ class Livens(Scheme):
     max_iterations: int = 50
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for option, choices in (("derivative", get_args(Derivative)), ("partition", get_args(Partition))):
             if getattr(self, option) not in choices:
                 found = getattr(self, option)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from porthos.errors import InputError, Status
+from porthos.integrate.checkpoint import Checkpoint, Question, packed, unpack
 from porthos.integrate.controllers import Controllers
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.scheme import Scheme
@@ -67,10 +68,17 @@ ARRAYS = tuple(field.name for field in fields(March) if field.name not in ("stat
 
 
 class Store(Protocol):
-    """Where the states of a run are kept: in memory, or in a file."""
+    """Where the states of a run are kept: in memory, or in a file; `resumable` if checkpoints are kept too."""
 
-    def append(self, block: March) -> None:
-        """Keep the next states; the status and message of the last block are those of the run."""
+    @property
+    def resumable(self) -> bool:
+        """Whether it keeps from where the run could go on."""
+
+    def append(self, block: March, checkpoint: Checkpoint | None) -> None:
+        """Keep the next states, and from where the run could go on; None if it is not to go on after them."""
+
+    def end(self, status: Status, message: str) -> None:
+        """Keep how the run ended."""
 
     def revise(self, rows: slice, wrench: Array) -> None:
         """Fill in inputs that were not known when the states were kept."""
@@ -82,12 +90,19 @@ class Store(Protocol):
 class Memory:
     """States kept in memory."""
 
+    resumable = False
+
     def __init__(self) -> None:
         self._parts: list[March] = []
 
-    def append(self, block: March) -> None:
+    def append(self, block: March, checkpoint: Checkpoint | None) -> None:
         """Keep the next states."""
+        del checkpoint
         self._parts.append(block)
+
+    def end(self, status: Status, message: str) -> None:
+        """Keep how the run ended."""
+        self._parts = [replace(self.raw(), status=status, message=message)]
 
     def revise(self, rows: slice, wrench: Array) -> None:
         """Fill in inputs."""
@@ -121,16 +136,25 @@ def march(
     progress: Callable[[int], None] = lambda done: None,
     interrupted: Callable[[], bool] = lambda: False,
     store: Store | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> March:
-    """Make `steps` steps of size h and keep every `every`-th state; a failure keeps all that was computed."""
-    store = Memory() if store is None else store
-    for block in march_in_blocks(system, scheme, h, steps, every, inputs, progress, interrupted):
-        store.append(block)
+    """Make `steps` steps of size h and keep every `every`-th state; a failure keeps all that was computed.
+
+    With a checkpoint, the steps that are left, into a store that holds the states before it.
+    """
+    store, run = Memory() if store is None else store, _Run(*system.initial_arrays())
+    if checkpoint is not None:
+        _resume(run, system, scheme, h, checkpoint)
+    blocks = march_in_blocks(run, system, scheme, h, steps, every, inputs, progress, interrupted, store.resumable)
+    for block, reached in blocks:
+        store.append(block, reached)
     if inputs.feedback:  # a controller may have a memory: asked for its values at the nodes on the way, it would stray
         kept = store.raw()
         for rows in kept.blocks():
             nodes = np.rint(kept.t[rows] / h).astype(np.int64)
             store.revise(rows, inputs.at_nodes(nodes, h, kept.q[rows], kept.v[rows]))
+    if inputs.feedback or checkpoint is not None:
+        store.end(run.status, run.message)
     return store.raw()
 
 
@@ -144,9 +168,28 @@ class _Run:
     done: int = 0
     status: Status = Status.OK
     message: str = Status.OK.value
+    wrench: Array | None = None  # of the last substep
+    questions: dict[str, Question] = field(default_factory=dict)  # the last ones to controllers
+
+
+def _resume(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float, checkpoint: Checkpoint) -> None:
+    """Go to where a checkpoint was made."""
+    sizes = h * np.array(scheme.fractions)
+    run.memory = scheme.rule.start(system, sizes, run.q, run.v, np.zeros((len(system.terminals), 6)))
+    unpack(checkpoint.memory, (run.q, run.v, run.memory))
+    run.done, run.wrench = checkpoint.done, np.array(checkpoint.wrench).reshape(-1, 6)
+    run.questions = checkpoint.questions
+
+
+def _checkpoint(run: _Run, every: int, controllers: Controllers) -> Checkpoint | None:
+    """From where the run can go on; None if it failed, or stands between two recorded states."""
+    if run.status not in (Status.OK, Status.INTERRUPTED) or run.done % every or run.wrench is None:
+        return None
+    return Checkpoint(run.done, packed((run.q, run.v, run.memory)), run.wrench.tolist(), controllers.questions)
 
 
 def march_in_blocks(
+    run: _Run,
     system: MechanicalSystem,
     scheme: Scheme,
     h: float,
@@ -155,10 +198,15 @@ def march_in_blocks(
     inputs: Inputs,
     progress: Callable[[int], None],
     interrupted: Callable[[], bool],
-) -> Iterator[March]:
-    """The states of a run, block by block; the first one begins with the initial state."""
-    run, controllers = _Run(*system.initial_arrays()), Controllers(inputs, h, interrupted)
-    first: list[March] = [_initial(system, run, inputs)]
+    kept: bool,
+) -> Iterator[tuple[March, Checkpoint | None]]:
+    """The states of a run, block by block, and from where it could go on, if that is `kept`.
+
+    The first block begins with the initial state.
+    """
+    controllers = Controllers(inputs, h, interrupted, every)
+    controllers.questions, controllers.remembers = run.questions, kept
+    first: list[March] = [_initial(system, run, inputs)] if run.done == 0 else []
     inner = system.moving.row.size + len(system.element_names)
     rows = rows_of_a_block(len(system.body_names), inner, len(system.terminals))
     while first or (run.done < steps and run.status is Status.OK):
@@ -166,9 +214,9 @@ def march_in_blocks(
         record = _record(system, (limit - start) // every)
         _fill(run, record, system, scheme, h, every, limit, inputs, controllers, progress, interrupted)
         block = _block(run, record, start, h, every, inputs)
-        if run.status is Status.OK and run.done < steps:
+        if inputs.feedback or (run.status is Status.OK and run.done < steps):
             block = replace(block, status=Status.INTERRUPTED, message=UNFINISHED)
-        yield joined([*first, block])
+        yield joined([*first, block]), _checkpoint(run, every, controllers) if kept else None
         first = []
 
 
@@ -198,6 +246,7 @@ def _fill(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
             run.done, run.status = run.done + made, STATUS[ended]
+            run.wrench = wrench[made * sizes.size - 1] if made else run.wrench
             progress(run.done)
             if controllers.error is not None:
                 raise controllers.error

@@ -21,7 +21,7 @@ from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, twists
-from porthos.system.stepping import Stepping, stepping
+from porthos.system.stepping import stepping
 
 
 class MidpointMemory(NamedTuple):
@@ -33,7 +33,6 @@ class MidpointMemory(NamedTuple):
     sums: Sums
     fast: Factors  # of the condensed matrix
     sure: Factors  # of the exact matrix
-    stepping: Stepping
     more: tuple[Levels, ...] = ()  # PH-MP-GGL: the velocity level
 
 
@@ -54,6 +53,7 @@ class _ReducedScheme(Scheme, Rule):
     compiled: ClassVar[Callable[..., tuple[int, int]]]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.tolerance >= 0.0:
             raise PorthosError(f"{type(self).__name__}: tolerance must be >= 0, found {self.tolerance!r}.")
         if not self.max_iterations >= 1:
@@ -71,9 +71,8 @@ class _ReducedScheme(Scheme, Rule):
         lam = np.append(lam, system.elements.multipliers(q, v))
         z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
-        chosen = stepping(system, float(np.abs(sizes).max()))
-        fast, sure = factors(chosen.condensed.pattern), factors(system.exact.pattern)
-        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure, chosen)
+        fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
+        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
 
     def advance(
         self,
@@ -87,7 +86,7 @@ class _ReducedScheme(Scheme, Rule):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
-        chosen = memory.stepping
+        chosen = stepping(system, sizes)
         slowest = max(chosen.slowest, 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
@@ -133,7 +132,11 @@ class MidpointGGL(_ReducedScheme):
         bodies, z = len(system.body_names) + 1, memory.guess.differences[:, 0]
         last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 2)), np.zeros((bodies, 3, 3))
         return memory._replace(
-            more=(Levels(np.zeros(z.shape[1]), last, _memory(np.zeros_like(z)), rate, L, *_released(system, memory)),)
+            more=(
+                Levels(
+                    np.zeros(z.shape[1]), last, _memory(np.zeros_like(z)), rate, L, *_released(system, sizes, memory)
+                ),
+            )
         )
 
 
@@ -146,12 +149,12 @@ def _require_moments(system: MechanicalSystem) -> None:
         )
 
 
-def _released(system: MechanicalSystem, memory: MidpointMemory) -> tuple[Pose, Factors, Factors]:
+def _released(system: MechanicalSystem, sizes: Array, memory: MidpointMemory) -> tuple[Pose, Factors, Factors]:
     """Memory for the matrix of the velocities, which has no force elements; without them, that of the positions."""
     end = memory.workspace.end
     if not system.element_names:
         return end, memory.fast, memory.sure
-    layout, own = memory.stepping.condensed, end._replace(shift=end.shift.copy())
+    layout, own = stepping(system, sizes).condensed, end._replace(shift=end.shift.copy())
     return own, factors(layout.pattern) if layout.stiff else memory.fast, factors(system.exact.pattern)
 
 

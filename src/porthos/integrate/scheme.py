@@ -8,8 +8,11 @@ step; `stiffly_accurate` that a step ends on the algebraic equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, Literal, get_origin, get_type_hints
 
+from porthos.errors import PorthosError
 from porthos.kernels.record import Record
 from porthos.notation import Array
 from porthos.system.mechanical import MechanicalSystem
@@ -19,8 +22,22 @@ POSITION, VELOCITY = "position constraints", "velocity constraints"
 CYCLIC = "momenta of cyclic coordinates"
 
 
+KINDS: dict[Any, tuple[type, str]] = {
+    float: (Real, "a number"), int: (Integral, "a whole number"), bool: (bool, "True or False"), str: (str, "a text"),
+}  # fmt: skip
+
+
 class Contract(ABC):
     """What a scheme declares."""
+
+    def __post_init__(self) -> None:
+        """Refuse options that are not of the types that they are declared with."""
+        name, hints = type(self).__name__, get_type_hints(type(self))
+        for option in fields(self):  # type: ignore[arg-type] # all schemes are dataclasses
+            value, hint = getattr(self, option.name), hints[option.name]
+            kind, words = KINDS.get(str if get_origin(hint) is Literal else hint, (object, ""))
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind in (Real, Integral)):
+                raise PorthosError(f"{name}: {option.name}: expected {words}, found {value!r}.")
 
     @property
     @abstractmethod

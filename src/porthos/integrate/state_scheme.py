@@ -49,6 +49,7 @@ class StateScheme(Contract):
     max_iterations: int = 50
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         name = type(self).__name__
         if not self.tolerance >= 0.0:
             raise PorthosError(f"{name}: tolerance must be >= 0, found {self.tolerance!r}.")

@@ -17,6 +17,7 @@ from porthos.errors import PorthosError
 from porthos.notation import Array
 
 ROUND_OFF = 1e-12  # defect of an assumption that counts as zero
+MOST = 100  # stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +164,8 @@ def _lobatto_nodes(stages: int) -> Array:
 def _counted(name: str, stages: int, least: int) -> None:
     if not (isinstance(stages, int) and stages >= least):
         raise PorthosError(f"{name}: expected a whole number of stages, {least} or more, found {stages!r}.")
+    if stages > MOST:
+        raise PorthosError(f"{name}: expected at most {MOST} stages, more lose accuracy; found {stages!r}.")
 
 
 def _collocation(name: str, c: Array, claims: tuple[int, int, int]) -> Tableau:

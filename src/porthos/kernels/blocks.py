@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from porthos.kernels.compile import algebra, stage
+from porthos.kernels.compile import algebra, inner, stage
 from porthos.notation import Array
 
 OFFSET = (1 << 31) - 1
@@ -288,3 +288,30 @@ def subtract_product(data: Array, target: int, left: int, right: int, rows: int,
         product_45(data, target, left, right, rows)
     else:
         product_any(data, target, left, right, rows, n, columns)
+
+
+@inner
+def add_turning(data: Array, at: int, n: int, f: float, v0: float, v1: float, v2: float, r0: float, r1: float,
+                r2: float) -> None:  # fmt: skip
+    """Add f (r v^T - (v . r) I), the matrix of f (theta x r) x v, to the 3 x 3 block at `at` with rows of length n."""
+    trace = v0 * r0 + v1 * r1 + v2 * r2
+    data[at] += f * (r0 * v0 - trace)
+    data[at + 1] += f * r0 * v1
+    data[at + 2] += f * r0 * v2
+    data[at + n] += f * r1 * v0
+    data[at + n + 1] += f * (r1 * v1 - trace)
+    data[at + n + 2] += f * r1 * v2
+    data[at + 2 * n] += f * r2 * v0
+    data[at + 2 * n + 1] += f * r2 * v1
+    data[at + 2 * n + 2] += f * (r2 * v2 - trace)
+
+
+@inner
+def add_cross(data: Array, at: int, n: int, f: float, a0: float, a1: float, a2: float) -> None:
+    """Add f skew(a) to the 3 x 3 block at `at` with rows of length n."""
+    data[at + 1] -= f * a2
+    data[at + 2] += f * a1
+    data[at + n] += f * a2
+    data[at + n + 2] -= f * a0
+    data[at + 2 * n] -= f * a1
+    data[at + 2 * n + 1] += f * a0

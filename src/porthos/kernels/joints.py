@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from porthos.kernels.blocks import OFFSET
-from porthos.kernels.compile import frame, inner, stage
+from porthos.kernels.blocks import OFFSET, add_cross, add_turning
+from porthos.kernels.compile import frame, stage
 from porthos.kernels.elements import length_law, soften, turn_law, value_law
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, LIGHT, TURN, Layout, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33, triple
@@ -24,22 +24,6 @@ class Pose(NamedTuple):
     q: Array  # (N+1, 4, 3)
     marker: Array  # (K+1, 3)
     shift: Array  # (R, 2, 3) translational parts cu_0 w + cw_0 u of the rows; those that are constant are set before
-
-
-@inner
-def add_turning(data: Array, at: int, n: int, f: float, v0: float, v1: float, v2: float, r0: float, r1: float,
-                r2: float) -> None:  # fmt: skip
-    """Add f (r v^T - (v . r) I), the matrix of f (theta x r) x v, to the 3 x 3 block at `at` with rows of length n."""
-    trace = v0 * r0 + v1 * r1 + v2 * r2
-    data[at] += f * (r0 * v0 - trace)
-    data[at + 1] += f * r0 * v1
-    data[at + 2] += f * r0 * v2
-    data[at + n] += f * r1 * v0
-    data[at + n + 1] += f * (r1 * v1 - trace)
-    data[at + n + 2] += f * r1 * v2
-    data[at + 2 * n] += f * r2 * v0
-    data[at + 2 * n + 1] += f * r2 * v1
-    data[at + 2 * n + 2] += f * (r2 * v2 - trace)
 
 
 @stage
@@ -124,17 +108,6 @@ def angle_row(
             add_turning(data, layout.body[body].corner & OFFSET, n, f, u0, u1, u2, q0, q1, q2)
             if across >= 0:
                 add_turning(data, across + 21, columns, -f, w0, w1, w2, p0, p1, p2)
-
-
-@inner
-def add_cross(data: Array, at: int, n: int, f: float, a0: float, a1: float, a2: float) -> None:
-    """Add f skew(a) to the 3 x 3 block at `at` with rows of length n."""
-    data[at + 1] -= f * a2
-    data[at + 2] += f * a1
-    data[at + n] += f * a2
-    data[at + n + 2] -= f * a0
-    data[at + 2 * n] -= f * a1
-    data[at + 2 * n + 1] += f * a0
 
 
 @stage

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.blocks import OFFSET
+from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.elements import add_losses, overturned
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
-from porthos.kernels.joints import Pose, add_compliance, add_turning, condense, expand, joint_rows, row_vectors
+from porthos.kernels.joints import Pose, add_compliance, condense, expand, joint_rows, row_vectors
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,

@@ -26,7 +26,7 @@ def rotation_matrix(value: Any, what: str = "rotation") -> Array:
         return _from_axis_angle(unit(value[0], f"{what}: axis"), value[1], what)
     try:
         a = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         a = np.empty(0)
     if a.shape not in ((4,), (3, 3)):
         raise ModelError(
@@ -39,7 +39,7 @@ def rotation_matrix(value: Any, what: str = "rotation") -> Array:
 def _from_axis_angle(n: Array, angle: Any, what: str) -> Array:
     try:
         turn = float(angle)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         turn = np.nan
     if not np.isfinite(turn):
         raise ModelError(f"{what}: expected a finite angle in radians, found {angle!r}. A quarter turn is math.pi / 2.")

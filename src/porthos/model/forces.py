@@ -21,7 +21,7 @@ TORQUE_MAPS: tuple[str, ...] = ("exact", "printed")
 
 def check_torque_map(name: str, where: str) -> None:
     """Refuse an unknown way to turn a torque into forces on the directors."""
-    if name not in TORQUE_MAPS:
+    if not isinstance(name, str) or name not in TORQUE_MAPS:
         raise ModelError(
             f"{where}: torque_map: expected 'exact' (reciprocal directors, the impulse is exact) or 'printed' "
             f"(eq. (32) of the source), found {name!r}. 'exact' is right unless a printed result is to be repeated."

@@ -6,6 +6,7 @@ J = int rho (|X|^2 I - X X^T) dV about the centre of mass; Euler values E_i = (J
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
@@ -48,7 +49,7 @@ def _checked_tensor(value: ArrayLike, what: str) -> Array:
     """A symmetric tensor (3, 3) that some distribution of mass has, from a matrix or from three moments."""
     try:
         J = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         J = np.empty(0)
     if J.shape == (3,):
         J = np.diag(J)
@@ -129,7 +130,7 @@ class HollowCylinder(Inertia):
 
     def __post_init__(self) -> None:
         self._positive("mass", "outer_radius", "length")
-        if self.inner_radius != 0.0:
+        if not (isinstance(self.inner_radius, Real) and self.inner_radius == 0.0):
             self._positive("inner_radius")
         ri, ro = float(self.inner_radius), self.outer_radius
         if ri > ro:

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
+from types import NoneType
 from typing import Any, get_type_hints
 
 import yaml
@@ -31,6 +32,7 @@ from porthos.model.model import Model
 from porthos.model.nodes import Mapping, read_nodes
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
+from porthos.notation import file_path
 
 SIMULATION = "simulation"
 
@@ -53,6 +55,9 @@ class ModelFile:
     @classmethod
     def read(cls, path: str | Path, changes: Dictionary[str, Any] | None = None) -> ModelFile:
         """Read a file; `changes` replace values of it, such as {"bodies.crank.mass": 0.2, "simulation.step": 1e-3}."""
+        path = file_path(path)
+        if not isinstance(changes, Dictionary | NoneType):
+            raise ModelError(f"{path.name}: changes: expected values by paths of keys, found {changes!r}.")
         node = changed(read_nodes(path), changes or {})
         own, known = heading(), [*heading(), *SECTIONS, SIMULATION]
         for key in node.entries:
@@ -60,12 +65,12 @@ class ModelFile:
                 raise ModelFileError(f"{node.place_of(key)}: a model file has no key '{key}'. {nearest(key, known)}")
         top = Mapping(node.place, {k: v for k, v in node.entries.items() if k in own}, node.places)
         with blaming(top, "model"):
-            model = Model(**{"name": Path(path).stem, **read_fields(top, own, "model", "a model")})
+            model = Model(**{"name": path.stem, **read_fields(top, own, "model", "a model")})
         for title, section in SECTIONS.items():
             if title in node.entries:
                 section.read(model, node.entries[title], title)
         simulation = _read_simulation(node, model) if SIMULATION in node.entries else None
-        return cls(Path(path), model, simulation, node)
+        return cls(path, model, simulation, node)
 
     def plan(self) -> Simulation:
         """How to run the model, or an error that says what is missing."""
@@ -115,7 +120,7 @@ def load_model(path: str | Path, changes: Dictionary[str, Any] | None = None) ->
 
 def save_model(model: Model, path: str | Path, simulation: Simulation | None = None) -> Path:
     """Write a model, and how to run it, as a YAML file that `load_model` turns into the same model again."""
-    target = Path(path)
+    target = file_path(path)
     text = to_yaml(model, simulation)
     try:
         target.write_text(text, encoding="utf-8")

@@ -29,7 +29,7 @@ class Port:
 
     def __post_init__(self) -> None:
         where = f"port '{self.name}'"
-        if self.kind not in WRENCH_COLUMNS:
+        if not isinstance(self.kind, str) or self.kind not in WRENCH_COLUMNS:
             raise ModelError(f"{where}: kind: expected 'wrench', 'force' or 'torque', found {self.kind!r}.")
         if self.at is not None:
             object.__setattr__(self, "at", vector(self.at, f"{where}: at"))

@@ -36,7 +36,7 @@ def _level(value: ArrayLike, what: str) -> float | Array:
 def _array(value: ArrayLike, what: str) -> Array:
     try:
         return finite(np.array(value, dtype=np.float64), what)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"{what}: expected numbers, found {value!r}.") from error

@@ -7,20 +7,25 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 from porthos.errors import ModelError, PorthosError
 from porthos.model.signals import Signal
+from porthos.notation import LARGEST
 
 WHOLE = 1e-6  # how far end/step may be from a whole number
+MOST = 1e12  # steps: with 1 us each they take 12 days
 DEFAULT = "MidpointGGL"
 
 
 def count_steps(step: float, end: float, every: int) -> int:
     """The number of steps from 0 to end, or an error that says which numbers would fit."""
     for name, value in (("step", step), ("end", end)):
-        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+        if not (isinstance(value, Real) and 0 < value < LARGEST):
             raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
+    if end > MOST * step:
+        raise PorthosError(
+            f"simulate: end = {end!r} with step = {step!r} are more than {MOST:.0e} steps. "
+            "Check the units: both are in seconds."
+        )
     steps = round(end / step)
     if steps < 1 or abs(end / step - steps) > WHOLE:
         below = max(1, int(end / step))
@@ -70,5 +75,9 @@ class Simulation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scheme", SchemeChoice.of(self.scheme))
+        if not isinstance(self.inputs, Mapping):
+            raise ModelError(
+                f"inputs: expected values by the names of ports, such as {{'motor': 1}}, found {self.inputs!r}."
+            )
         object.__setattr__(self, "inputs", dict(self.inputs))
         count_steps(self.step, self.end, self.every)

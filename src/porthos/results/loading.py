@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status, nearest
+from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import March
 from porthos.kernels.tables import TURN
+from porthos.notation import file_path
+from porthos.results.journal import recover
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
 from porthos.system.initial import Adjustment
@@ -26,6 +31,7 @@ from porthos.system.tables import Plain, mechanism
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
 WITH_ELEMENTS = 2  # the format since which there are force elements
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
 
 
@@ -45,7 +51,7 @@ class Stored:
     def __getitem__(self, key: Any) -> NDArray[Any]:
         import h5py
 
-        with _explained(self.path), h5py.File(self.path, "r") as file:
+        with explained(self.path), h5py.File(self.path, "r") as file:
             if file[GROUP].attrs.get("identity") != self.identity:
                 raise ResultError(
                     f"'{self.path}': expected the run that was opened from this file, found another one, written later "
@@ -64,18 +70,68 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
     Its loads are history: they have inputs and work, but no function. A `lazy` run leaves its states in the file and
     reads what is needed when it is needed; by default, one of more than 256 MB does.
     """
-    path = Path(path)
+    path = file_path(path)
     _look(path)
     with _opened(path) as file:
-        attributes, tables = _read(path, file, lazy)
-    return _trajectory(attributes, tables)
+        return _trajectory(*_read(path, file, lazy))
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run in a file that can go on."""
+
+    system: MechanicalSystem
+    scheme: str
+    plan: str
+    checkpoint: Checkpoint
+    tables: dict[str, Any]
+
+
+def unfinished(path: Path) -> Unfinished:
+    """The run of a file from where it can go on, or an error that says why it cannot."""
+    _look(path)
+    with _opened(path) as file:
+        attributes, tables = _read(path, file, lazy=True)
+        group = file[GROUP]
+        _refuse(path, attributes, "plan" in group)
+        plan, memory = group["plan"][...].tobytes().decode(), group["memory"][...]
+        kept = json.loads(attributes["checkpoint"])
+        if kept.pop("checks") != checks(plan, memory):
+            raise ValueError("the checkpoint has changed since it was written")
+        run = _trajectory(attributes, tables)
+        return Unfinished(run.system, run.scheme, plan, Checkpoint.read(kept, memory), tables)
+
+
+def checks(plan: str, memory: NDArray[np.uint8]) -> list[int]:
+    """Sums that show whether what a run goes on from was changed."""
+    return [zlib.crc32(plan.encode()), zlib.crc32(memory.tobytes())]
+
+
+def _refuse(path: Path, attributes: dict[str, Any], planned: bool) -> None:
+    """Say why a run cannot go on."""
+    status, found = Status[attributes["status"]], ""
+    if status is Status.OK:
+        found = "one that reached its end. There is nothing left to do; open it with porthos.load."
+    elif status is not Status.INTERRUPTED:
+        found = f"one that failed: {attributes['message']} It would fail there again; mend the cause and run it anew."
+    elif not planned:
+        found = "a copy that was saved. Resume the file that simulate(..., out=...) wrote, or run it anew."
+    elif "checkpoint" not in attributes:
+        found = "one that had not made its first steps. Run it anew."
+    elif attributes["porthos_version"] != version("porthos"):
+        found = (
+            f"one of Porthos {attributes['porthos_version']}, and this is {version('porthos')}, which may round "
+            "differently. Resume it with the same version, or run it anew."
+        )
+    if found:
+        raise ResultError(f"'{path}': expected a run that was interrupted, found {found}")
 
 
 def stored(path: Path) -> March:
     """The states of a run in a file, left there."""
     with _opened(path) as file:
-        group = file.groups[GROUP]
-        return _march(dict(group.attrs), {name: _stored(path, group, name) for name in MARCH})
+        group = file[GROUP]
+        return _march(_attributes(group), {name: _stored(path, group, name) for name in MARCH})
 
 
 def _march(attributes: dict[str, Any], tables: dict[str, Any]) -> March:
@@ -85,20 +141,22 @@ def _march(attributes: dict[str, Any], tables: dict[str, Any]) -> March:
 
 
 def _stored(path: Path, group: Any, name: str) -> Stored:
-    variable = group.variables[name]
+    variable = group[name]
     return Stored(path.absolute(), name, group.attrs.get("identity"), tuple(variable.shape), np.dtype(variable.dtype))
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    import h5netcdf
+    import h5py  # h5netcdf would leave a damaged file open, and locked
 
-    with _explained(path), h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+    with explained(path):
+        recover(path)
+    with explained(path), h5py.File(path, "r") as file:
         yield file
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn errors of HDF5 into a sentence."""
     try:
         yield
@@ -111,9 +169,9 @@ def _explained(path: Path) -> Iterator[None]:
         raise ResultError(
             f"'{path}': expected a file at rest, found one that a run is writing to at this moment. Try again soon."
         ) from error
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        if isinstance(error, ResultError):
-            raise
+    except ResultError:
+        raise
+    except DAMAGE as error:
         raise ResultError(
             f"'{path}': expected a complete NetCDF4 file, found one that is truncated or damaged ({error}). "
             "Copy it again, or repeat the run."
@@ -145,29 +203,29 @@ def _look(path: Path) -> None:
 
 def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and tables of the group; refuses files of others, of a newer Porthos, and incomplete ones."""
-    if GROUP not in file.groups or "format" not in file.groups[GROUP].attrs:
+    if GROUP not in file or "format" not in file[GROUP].attrs:
         raise ResultError(
             f"'{path}': expected a result written by Trajectory.save, found a NetCDF4 file of another program. "
             "Open it with xarray.open_dataset."
         )
-    group = file.groups[GROUP]
-    attributes = dict(group.attrs)
+    group = file[GROUP]
+    attributes = _attributes(group)
     if attributes["format"] > FORMAT:
         raise ResultError(
             f"'{path}': expected format {FORMAT} or older, found format {attributes['format']}, written by Porthos "
             f"{attributes.get('porthos_version')}. Update Porthos (pip install -U porthos), or open the file with "
             "xarray.open_dataset."
         )
-    left = {name: _stored(path, group, name) for name in MARCH if name in group.variables}
+    left = {name: _stored(path, group, name) for name in MARCH if name in group}
     if lazy is None:
         lazy = sum(values.dtype.itemsize * math.prod(values.shape) for values in left.values()) > LARGE
     tables: dict[str, Any] = {}
     sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
-        if name not in group.variables and attributes["format"] < WITH_ELEMENTS:
+        if name not in group and attributes["format"] < WITH_ELEMENTS:
             tables[name] = np.full([sizes.get(d, 0) for d in dimensions], -1)  # rows without laws, nothing else
         else:
-            tables[name] = left[name] if lazy and name in left else group.variables[name][...]
+            tables[name] = left[name] if lazy and name in left else _all(group[name])
         values = tables[name]
         if len(values.shape) != len(dimensions) or any(
             sizes.setdefault(d, n) != n for d, n in zip(dimensions, values.shape, strict=True)
@@ -175,6 +233,16 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
             raise ValueError(f"table '{name}' has shape {values.shape}, expected {dimensions} of {sizes}")
     _check_places(tables, sizes)
     return attributes, tables
+
+
+def _attributes(group: Any) -> dict[str, Any]:
+    """Texts and plain numbers."""
+    return {key: value.item() if isinstance(value, np.ndarray) else value for key, value in group.attrs.items()}
+
+
+def _all(variable: Any) -> NDArray[Any]:
+    """The values of a table; texts as str."""
+    return variable.asstr()[...] if variable.dtype.kind == "O" else variable[...]
 
 
 def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:

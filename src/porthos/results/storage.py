@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from porthos.kernels.tables import TERMS
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
+from porthos.system.mechanical import MechanicalSystem
 from porthos.system.tables import plain
 
 if TYPE_CHECKING:
@@ -203,11 +204,18 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     import xarray
 
     system = run.system
+    values = system_tables(system) | {name: getattr(run.raw, name) for name in MARCH}
+    tables = {name: (dimensions, values[name]) for name, dimensions in TABLES.items()}
+    more = {"format": FORMAT, "name": system.name, "length": system.length}
+    return _unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))
+
+
+def system_tables(system: MechanicalSystem) -> dict[str, Any]:
+    """The part of the group that belongs to the system."""
     q0, v0 = system.initial_arrays()
     moved = [(a.position, a.rotation, a.velocity, a.angular_velocity) for a in system.adjustments]
-    values: dict[str, Any] = {
+    return {
         **plain(system.moving)._asdict(),
-        **{name: getattr(run.raw, name) for name in MARCH},
         "body_name": _text(system.body_names),
         "joint_name": _text(system.joint_names),
         "element_name": _text(system.element_names),
@@ -222,6 +230,3 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
         "moved_body": _text(a.body for a in system.adjustments),
         "moved_by": np.array(moved, dtype=np.float64).reshape(-1, 4),
     }
-    tables = {name: (dimensions, values[name]) for name, dimensions in TABLES.items()}
-    more = {"format": FORMAT, "name": system.name, "length": system.length}
-    return _unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))

@@ -15,7 +15,7 @@ from porthos.errors import PorthosError, nearest
 from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
 from porthos.kernels import balances
-from porthos.notation import Array, IntArray
+from porthos.notation import Array, IntArray, file_path
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
 from porthos.results.views import BodyView, ElementView, JointView, PortView
@@ -57,7 +57,7 @@ class Trajectory(Run):
     def port(self, name: str) -> PortView:
         """A load or port."""
         names = [terminal.name for terminal in self.system.terminals]
-        if name not in names:
+        if not (isinstance(name, str) and name in names):
             raise PorthosError(f"'{self.system.name}' has no load or port '{name}'. {nearest(name, names)}")
         return PortView(self, names.index(name))
 
@@ -234,7 +234,7 @@ class Trajectory(Run):
         """Write a NetCDF4 file that xarray opens and `porthos.load` turns into a Trajectory again."""
         from porthos.results.writing import save
 
-        return save(self, Path(path))
+        return save(self, path)
 
     def to_pandas(self) -> pandas.DataFrame:
         """All named quantities as a table with a row for each time and columns such as "slider.position.x"."""
@@ -275,7 +275,7 @@ class Trajectory(Run):
         """Write the run for other programs; the ending of the name chooses: see `porthos.show.export`."""
         from porthos.show.export import export
 
-        return export(self, Path(path), **options)
+        return export(self, file_path(path), **options)
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""

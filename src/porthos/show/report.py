@@ -22,6 +22,7 @@ from string import Template
 from matplotlib.figure import Figure
 
 from porthos.errors import PorthosError
+from porthos.notation import file_path
 from porthos.results.trajectory import Trajectory
 from porthos.results.verdict import Level, Verdict, verdict
 from porthos.show.axes import DARK_INK, MATERIALS, PALETTE
@@ -41,7 +42,7 @@ def report(
     `figures` maps captions to figures that are shown below the plots. `points` maps names to (body, point in its
     frame): their paths are drawn instead of those of the bodies.
     """
-    target = Path(path)
+    target = file_path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise PorthosError(f"report: expected a file name that ends in .html, found '{target}'.")
     text = page(run, figures, points)

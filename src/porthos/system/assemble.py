@@ -211,21 +211,22 @@ def _acting_point(part: Load | Port, placement: _Placement) -> Array:
 
 def _terminal(part: Load | Port, placement: _Placement) -> Terminal:
     basis = part.wrench_basis()
-    source = _source(part) if isinstance(part, Load) else None
+    source = Source(tuple(p for p in (part.force, part.torque) if p is not None)) if isinstance(part, Load) else None
     return Terminal(part.name, placement.index[part.body], basis, source)
 
 
-def _source(load: Load) -> Any:
-    """A function u(t) that puts force and torque of a load together."""
-    parts = [p for p in (load.force, load.torque) if p is not None]
-    if not any(callable(p) for p in parts):
-        constant = np.concatenate(parts)
-        return lambda t: constant
+class Source:
+    """The function u(t) of a load: force and torque, as far as it has them, one behind the other."""
 
-    def u(t: float) -> Array:
-        return np.concatenate([_three(p(t)) if callable(p) else p for p in parts])
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts = parts
+        self._constant = None if any(callable(p) for p in parts) else np.concatenate(parts)
 
-    return u
+    def __call__(self, t: float) -> Array:
+        """The values at time t."""
+        if self._constant is not None:
+            return self._constant
+        return np.concatenate([_three(p(t)) if callable(p) else p for p in self.parts])
 
 
 def _three(value: Any) -> Array:

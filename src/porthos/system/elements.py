@@ -5,14 +5,14 @@ Rows g_r(q) with laws (`kernels/elements.py`): grad V_e = G_e^T lam(g), C = G_e^
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from porthos.kernels import nodal
 from porthos.kernels.elements import element_energies, law_states, respond
-from porthos.kernels.tables import LENGTH, TURN, Layout, Mechanism, RowVectors
+from porthos.kernels.tables import LENGTH, TURN, Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.constraints import ConstraintRows
 
@@ -40,7 +40,7 @@ class Elements:
         for r in range(1, count):
             angle = mech.law[mech.row[r].law].measure == TURN
             second[r] = angle and mech.row[r].law == mech.row[r - 1].law and not second[r - 1]
-        self.lightened: dict[bytes, tuple[Mechanism, Layout]] = {}  # see `system/stepping.py`
+        self.steppings: dict[float, Any] = {}  # by size of the step, see `system/stepping.py`
         self._pair = (np.arange(count) - second)[:, None] + np.arange(2)  # the rows on which a row depends
 
     def __len__(self) -> int:

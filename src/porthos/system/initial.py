@@ -41,7 +41,7 @@ class Adjustment:
 
 def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["project", "refuse"]) -> None:
     """Give the system its initial state: projected onto the constraints, or refused if it is off them."""
-    if initial not in ("project", "refuse"):
+    if not isinstance(initial, str) or initial not in ("project", "refuse"):
         raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
     given_q, given_twist = q.copy(), twist.copy()
     gaps = _violations(system, q, twist)

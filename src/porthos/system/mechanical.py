@@ -164,7 +164,7 @@ class MechanicalSystem(PHDAE):
         return self._index("force element", self.element_names, name)
 
     def _index(self, what: str, names: tuple[str, ...], name: str) -> int:
-        if name not in names:
+        if not (isinstance(name, str) and name in names):
             raise PorthosError(f"system '{self.name}' has no {what} '{name}'. {nearest(name, names)}")
         return names.index(name)
 

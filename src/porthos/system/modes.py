@@ -110,6 +110,8 @@ def modes(model: Model | Descriptor, state: Array | None = None, inputs: Array |
 
     Loads count as they are at t = 0, ports as zero unless `inputs` gives them.
     """
+    if not isinstance(model, Model | Descriptor):
+        raise PorthosError(f"modes: expected a model or a system, found {model!r}.")
     system: Any = model.assemble() if isinstance(model, Model) else model
     start = system.initial_state() if state is None else system.as_state(state)
     u = system.fed(0.0) if inputs is None else np.asarray(inputs, dtype=np.float64)

@@ -29,21 +29,18 @@ class Stepping(NamedTuple):
     slowest: float
 
 
-def stepping(system: MechanicalSystem, h: float) -> Stepping:
-    """The choice for steps up to the size h, made at the initial state."""
+def stepping(system: MechanicalSystem, sizes: Array) -> Stepping:
+    """The choice for steps with substeps of these sizes, made at the initial state."""
     if not system.element_names:
         return Stepping(system.moving, system.condensed, 0.0)
-    ratio = contractions(system, h)
-    light = ratio < LIGHT
-    slowest = float(ratio[light].max(initial=0.0))
-    if not light.any():
-        return Stepping(system.moving, system.condensed, slowest)
-    known = system.elements.lightened
-    if light.tobytes() not in known:
+    h, known = float(np.abs(sizes).max()), system.elements.steppings
+    if h not in known:
+        ratio = contractions(system, h)
+        light = ratio < LIGHT
         chosen = np.concatenate([np.zeros(len(system.joint_names), dtype=bool), light])
         mech = lightened(system.moving, chosen)
-        known[light.tobytes()] = mech, condensed_layout(mech)
-    return Stepping(*known[light.tobytes()], slowest)
+        known[h] = Stepping(mech, condensed_layout(mech), float(ratio[light].max(initial=0.0)))
+    return known[h]
 
 
 def contractions(system: MechanicalSystem, h: float) -> Array:

@@ -1,0 +1,87 @@
+"""How a run was to be made, as text in its file, from which it can go on: step, number of steps, and all inputs.
+
+Constants, tables and the functions of time that model files hold are written; of a function or controller in Python it
+is only noted that there was one.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from porthos.model.signals import SIGNALS, TimeSignal
+
+KNOWN = {cls.__name__: cls for cls in SIGNALS}
+
+
+@dataclass(frozen=True)
+class Python:
+    """A function that a file cannot hold."""
+
+    kind: str  # what it is: "function of time" or "controller"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`inputs` has the value of each port, `loads` the parts of each load: its force, its torque, or both."""
+
+    step: float
+    steps: int
+    every: int
+    inputs: Mapping[str, Any]
+    loads: Mapping[str, tuple[Any, ...]]
+
+    @property
+    def text(self) -> str:
+        """The plan as JSON."""
+        inputs = {name: _write(value) for name, value in self.inputs.items()}
+        loads = {name: [_write(part) for part in parts] for name, parts in self.loads.items()}
+        return json.dumps(
+            {"step": self.step, "steps": self.steps, "every": self.every, "inputs": inputs, "loads": loads}
+        )
+
+    @classmethod
+    def read(cls, text: str) -> Plan:
+        """From JSON."""
+        data = json.loads(text)
+        inputs = {name: _read(value) for name, value in data["inputs"].items()}
+        loads = {name: tuple(_read(part) for part in parts) for name, parts in data["loads"].items()}
+        return cls(data["step"], data["steps"], data["every"], inputs, loads)
+
+    def missing(self) -> dict[str, str]:
+        """Loads and ports whose functions have to be given again, and what they are."""
+        parts: Iterable[tuple[str, Any]] = [
+            *((name, part) for name, parts in self.loads.items() for part in parts),
+            *self.inputs.items(),
+        ]
+        return {name: part.kind for name, part in parts if isinstance(part, Python)}
+
+
+def _write(value: Any) -> Any:
+    """A value as data; arrays as bytes, so that all bits are kept."""
+    if isinstance(value, Python):
+        return {"python": value.kind}
+    if type(value) in KNOWN.values():
+        given = {f.name: _write(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+        return {"signal": type(value).__name__, **given}
+    if isinstance(value, TimeSignal) or callable(value):
+        return {"python": "function of time"}
+    if isinstance(value, np.ndarray):
+        return {"array": value.shape, "bytes": base64.b64encode(value.astype("<f8").tobytes()).decode()}
+    return value
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "python" in value:
+        return Python(value["python"])
+    if "array" in value:
+        return np.frombuffer(base64.b64decode(value["bytes"]), dtype="<f8").reshape(value["array"]).astype(np.float64)
+    return KNOWN[value["signal"]](**{key: _read(part) for key, part in value.items() if key != "signal"})

@@ -1,0 +1,207 @@
+"""A thousand corrupted calls and files: success, or an error of ours that names the part. No traceback, no hang."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from corruption import CALLS, SPOILT, make_files, model
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import porthos as ph
+
+LIMIT = 20  # seconds that a call may take at most
+
+
+def many(count):
+    """So many examples, the same ones in each run."""
+    return settings(
+        max_examples=count,
+        suppress_health_check=list(HealthCheck),
+        deadline=None,
+        derandomize=True,
+        database=None,
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    """A folder with a model file and the result of an interrupted run."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("fuzz"))
+    with mock.patch.object(os, "fsync"):
+        make_files()
+        yield Path.cwd()
+    os.chdir(before)
+
+
+@contextmanager
+def only_our_errors(*words):
+    """Lets errors of Porthos pass that have one of the words in them, and nothing else; within a time."""
+    begin = time.monotonic()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    except ph.PorthosError as error:
+        assert any(word in str(error) for word in words), f"{error} names none of {words}"
+        assert "Traceback" not in str(error)
+    assert time.monotonic() - begin < LIMIT
+
+
+def names_of(call, key, right, value):
+    """Words of which a message must have one: the argument, the part, the model, or what was found."""
+    part = str(right.get("name", right.get("path", key)))
+    return key, call, part, repr(value), str(value), "fuzzed"
+
+
+@many(600)
+@given(st.sampled_from(sorted(CALLS)), st.data())
+def test_corrupted_arguments(call, data):
+    function, right = CALLS[call]
+    key = data.draw(st.sampled_from(sorted(right)))
+    value = data.draw(st.sampled_from(SPOILT) | st.text(max_size=5) | st.floats() | st.lists(st.floats(), max_size=4))
+    with only_our_errors(*names_of(call, key, right, value)):
+        function(**{**right, key: value})
+
+
+@pytest.mark.parametrize("call", sorted(CALLS))
+def test_calls_are_right_before_they_are_corrupted(call):
+    function, right = CALLS[call]
+    function(**right)
+
+
+# --- user's functions
+
+
+WRONG = [None, np.nan, np.inf, "text", (1, 2), [], {}, np.zeros((2, 2)), 1j, object(), 10**400, [None], [[1, 2], 3]]
+
+
+def misbehaving(value, at, *signature):
+    """A function of time, or of time and outputs, that gives `value`, or raises it, from a time on."""
+
+    def result(t):
+        if t <= at:
+            return 0.1
+        if isinstance(value, type):
+            raise value("on purpose")
+        return value
+
+    return (lambda t, y: result(t)) if signature else result
+
+
+@many(100)
+@given(
+    st.sampled_from([*WRONG, ValueError, ZeroDivisionError, MemoryError, RecursionError, StopIteration]),
+    st.sampled_from([0.0, 0.012, 0.02]),
+    st.booleans(),
+    st.sampled_from([ph.Midpoint(), ph.MidpointGGL(), ph.Composition(order=4), ph.Gauss(2)]),
+)
+def test_functions_that_misbehave(value, at, looks, scheme):
+    """The error has the name of the port and the time, and the trajectory so far is kept."""
+    function = misbehaving(value, at, *(["y"] if looks else []))
+    with pytest.raises(ph.SimulationError) as caught:
+        ph.simulate(model(), scheme, 0.01, 0.03, inputs={"motor": function})
+    assert caught.value.status is ph.Status.BAD_INPUT
+    assert "'motor' at t = " in str(caught.value)
+    run = caught.value.trajectory
+    assert run.t[-1] <= at + 0.01
+    assert np.all(np.isfinite(run.q))
+
+
+# --- files
+
+
+@many(150)
+@given(st.floats(0, 1), st.integers(0, 2), st.binary(min_size=1, max_size=8))
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5netcdf, when it is thrown away
+def test_corrupted_results(folder, place, kind, garbage):
+    """Cut off, or with some bytes replaced or inserted."""
+    content = bytearray((folder / "part.nc").read_bytes())
+    at = int(place * (len(content) - 1))
+    if kind == 0:
+        content = content[:at]
+    elif kind == 1:
+        content[at : at + len(garbage)] = garbage
+    else:
+        content[at:at] = garbage
+    path = folder / "damaged.nc"
+    path.write_bytes(content)
+    with only_our_errors("damaged.nc"):
+        run = ph.load(path)
+        assert run.t.size >= 0
+    if kind == 0:
+        with only_our_errors("damaged.nc"):
+            ph.resume(path)
+
+
+LINES = [
+    "mass: -1",
+    "mass: nan",
+    "shape: bxo",
+    "size: [1, 2]",
+    "- 1",
+    "{",
+    "&a *a",
+    "!!python/object:os.system x",
+    "\t",
+]
+
+
+@many(150)
+@given(st.integers(0, 60), st.sampled_from(LINES) | st.text(max_size=12), st.sampled_from(["insert", "replace", "cut"]))
+def test_corrupted_model_files(folder, number, line, kind):
+    lines = (folder / "model.yaml").read_text().splitlines()
+    k = number % len(lines)
+    lines[k : k + (kind == "replace")] = [line] if kind != "cut" else [lines[k][: len(lines[k]) // 2]]
+    path = folder / "damaged.yaml"
+    path.write_text("\n".join(lines), encoding="utf-8", errors="replace")
+    with only_our_errors("damaged.yaml"):
+        ph.simulate_file(path)
+
+
+# --- absurd units
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
+@pytest.mark.parametrize("mass", [1e-60, 1e-20, 1e-6, 1e20, 1e60])
+@pytest.mark.parametrize("length", [1e-9, 1.0, 1e9])
+def test_units_do_not_matter(scheme, mass, length):
+    """A pendulum of any size and mass moves as one of 1 kg and 1 m does, in units of its own: t ~ sqrt(length)."""
+
+    def run(m, a):
+        result = ph.Model("pendulum", gravity=(0, 0, -9.81))
+        result.body("bob", ph.Box(m, (a, 0.1 * a, 0.2 * a)), position=(a / 2, 0, 0))
+        result.revolute("hinge", "ground", "bob", at=(0, 0, 0), axis=(0, 1, 0))
+        h = 0.01 * np.sqrt(a)
+        return ph.simulate(result, scheme, h, 20 * h)
+
+    plain, scaled = run(1.0, 1.0), run(mass, length)
+    np.testing.assert_allclose(scaled["bob"].position / length, plain["bob"].position, atol=1e-11)
+    assert np.ptp(scaled.energy) <= 1e-11 * mass * 9.81 * length
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
+@pytest.mark.parametrize("step", [1e-12, 1e-9, 1e-6])
+def test_tiny_steps(scheme, step):
+    """Steps at which a body moves by less than its position is rounded: it still falls."""
+    result = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    result.body("bob", ph.Box(1.0, (1, 0.1, 0.2)), position=(0.5, 0, 0))
+    result.revolute("hinge", "ground", "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    run = ph.simulate(result, scheme, step, 20 * step)
+    inertia = 1.0 / 12 * (1 + 0.04) + 0.25
+    expected = 9.81 * 0.5 / inertia * run.t
+    np.testing.assert_allclose(run["bob"].angular_velocity[:, 1], expected, rtol=1e-6, atol=1e-20)
+
+
+def test_no_thread_or_handler_is_left_behind():
+    """Errors on the way leave the process as it was."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert threading.active_count() == 1
