@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.composition import Composition as Composition
     from porthos.integrate.discrete_gradient import DiscreteGradient as DiscreteGradient
+    from porthos.integrate.events import Event as Event
     from porthos.integrate.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
     from porthos.integrate.generalized_alpha import HHT as HHT
     from porthos.integrate.half_explicit import HEDOP5 as HEDOP5
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
+    from porthos.integrate.steps import Adaptive as Adaptive
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -86,12 +88,14 @@ _HOMES = {
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
     "integrate.discrete_gradient": "DiscreteGradient",
+    "integrate.events": "Event",
     "integrate.generalized_alpha": "GeneralizedAlpha HHT",
     "integrate.half_explicit": "HEDOP5",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
+    "integrate.steps": "Adaptive",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
     "Universal",

@@ -57,7 +57,18 @@ class Status(Enum):
         "A body turned by more than 127 degrees within one step: the step is too large for the motion. "
         "Use a step of which a turn of the fastest body takes ten or more."
     )
+    STEP_TOO_SMALL = (
+        "The tolerance asks for a step below the minimum. Loosen rtol or atol, or lower the minimum; if an input "
+        "jumps, name the times in Adaptive(breakpoints=...)."
+    )
+    TOO_MANY_STEPS = "The run took max_steps steps before its end. Loosen rtol or atol, or allow more steps."
+    EVENT = "An event ended the run."
     INTERRUPTED = "The run was stopped before its end, by Ctrl-C or from outside. What was computed until then is kept."
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the run ended where it should."""
+        return self in (Status.OK, Status.EVENT)
 
 
 class SimulationError(PorthosError):

@@ -16,11 +16,16 @@ WHOLE = 1e-6  # how far end/step may be from a whole number
 DEFAULT = "MidpointGGL"
 
 
+def positive_time(name: str, value: float) -> None:
+    """Refuse what is no time after 0."""
+    if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+        raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
+
+
 def count_steps(step: float, end: float, every: int) -> int:
     """The number of steps from 0 to end, or an error that says which numbers would fit."""
-    for name, value in (("step", step), ("end", end)):
-        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
-            raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
+    positive_time("step", step)
+    positive_time("end", end)
     steps = round(end / step)
     if steps < 1 or abs(end / step - steps) > WHOLE:
         below = max(1, int(end / step))

@@ -174,6 +174,7 @@ def _source(load: Load) -> Any:
     def u(t: float) -> Array:
         return np.concatenate([_three(p(t)) if callable(p) else p for p in parts])
 
+    u.breakpoints = tuple(t for p in parts for t in getattr(p, "breakpoints", ()))  # type: ignore[attr-defined]
     return u
 
 
