@@ -12,7 +12,7 @@ import sympy as sp
 
 import porthos as ph
 from porthos.notation import Array
-from porthos.system.lagrange import LagrangianSystem
+from porthos.system.lagrangian_system import LagrangianSystem
 
 LINKS, GRAVITY, STEP = 4, 9.81, 1e-3
 START = (np.linspace(0.5, 1.5, LINKS), np.zeros(LINKS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_systems import linear, nonlinear, seeds
 from scipy.integrate import solve_ivp
@@ -35,13 +35,19 @@ def swing():
     )  # fmt: skip
 
 
+def resolved(system, x, h):
+    """Whether steps of size h resolve the motion at x, h |E^-1 df/dx| < 1; far beyond that equations have no root."""
+    u = np.array([drive(0.0) for drive in DRIVE.values()])
+    slope = system.tangent(x, np.zeros(x.size), u, 0.0)
+    return h * np.linalg.norm(np.linalg.solve(system.E(x), slope), 2) < 1
+
+
 @given(seed=seeds, n=st.integers(1, 5))
 def test_power_balance_of_random_systems_to_round_off(seed, n):
     """E(x, t), r, J, R, B, P, S, N and a Hamiltonian of degree four that depends on time."""
     system = nonlinear(seed, n, 2)
     x = 0.3 * np.random.default_rng(seed).normal(size=n)
-    if np.linalg.cond(system.E(x)) > 1e3:
-        return
+    assume(resolved(system, x, 0.01))
     run = ph.simulate(system, SCHEME, 0.01, 0.1, inputs=DRIVE, start=x, on_failure="return")
     size = max(1.0, np.abs(run.H).max(), np.abs(run.supplied).max(), run.dissipated.max())
     assert run.status is ph.Status.OK
@@ -95,8 +101,7 @@ def test_energy_of_a_hamiltonian_that_is_no_polynomial():
 def test_quadratic_energy_makes_it_the_midpoint_rule(seed, n):
     system = linear(seed, n, 2)
     x = np.random.default_rng(seed).normal(size=n)
-    if np.linalg.cond(system.E(x)) > 1e3:
-        return
+    assume(resolved(system, x, 0.02))
     a, b = (ph.simulate(system, s, 0.02, 0.2, inputs=DRIVE, start=x) for s in (SCHEME, ph.Gauss(1)))
     assert a.x == pytest.approx(b.x, abs=1e-11 * max(1.0, np.abs(b.x).max()))
     assert a.power_balance == pytest.approx(np.zeros(a.t.size), abs=1e-12 * max(1.0, np.abs(a.H).max()))

@@ -17,7 +17,7 @@ from porthos.integrate import scheme as claims
 from porthos.integrate.discrete_derivatives import gonzalez, itoh_abe, mean_value
 from porthos.integrate.livens import plain_step
 from porthos.system.check import difference_jacobian
-from porthos.system.lagrange import LagrangianSystem
+from porthos.system.lagrangian_system import LagrangianSystem
 
 CHOICES = [
     ph.Livens(derivative=derivative, partition=partition)

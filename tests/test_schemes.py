@@ -86,8 +86,8 @@ def test_a_step_back_undoes_a_step(scheme):
     q, v = q0.copy(), v0.copy()
     for h in (0.01, -0.01):
         sizes = h * np.array(scheme.fractions)
-        memory = scheme.start(system, sizes, q, v, wrench[0])
-        assert scheme.advance(system, sizes, wrench, 1, q, v, memory, blank_record(system)) == (0, 1)
+        memory = scheme.rule.start(system, sizes, q, v, wrench[0])
+        assert scheme.rule.advance(system, sizes, wrench, 1, q, v, memory, blank_record(system)) == (0, 1)
     assert scheme.symmetric
     assert np.abs(q - q0).max() < 1e-13
     assert np.abs(v - v0).max() < 1e-11

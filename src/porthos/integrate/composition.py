@@ -1,21 +1,18 @@
 """Compositions of a symmetric scheme: substeps of sizes gamma_i h, some of them backwards, that cancel its errors.
 
 What the base keeps in every substep the composition keeps too. With sum gamma_i = 1 and gamma_i = gamma_(S+1-i) the
-order is even; order 4 needs sum gamma_i^3 = 0 (Suzuki), orders 6 and 8 need one and five conditions more (Kahan, Li).
+order is even; order 4 needs sum gamma_i^3 = 0 (Suzuki), order 6 two conditions more, one of them sum gamma_i^5 = 0,
+and order 8 another four (Kahan, Li).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
 
 from porthos.errors import PorthosError
 from porthos.integrate.midpoint import MidpointGGL
-from porthos.integrate.scheme import VELOCITY, Scheme
-from porthos.kernels.record import Record
-from porthos.notation import Array
-from porthos.system.mechanical import MechanicalSystem
+from porthos.integrate.scheme import VELOCITY, Rule, Scheme
 
 LARGEST = 4  # order of the positions where the base does not keep velocities on the constraints
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
@@ -83,20 +80,7 @@ class Composition(Scheme):
         half = HALVES[self.order]
         return (*half, 1 - 2 * fsum(half), *reversed(half))
 
-    def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> Any:
-        """The memory of the base."""
-        return self.base.start(system, sizes, q, v, wrench)
-
-    def advance(
-        self,
-        system: MechanicalSystem,
-        sizes: Array,
-        wrench: Array,
-        every: int,
-        q: Array,
-        v: Array,
-        memory: Any,
-        record: Record,
-    ) -> tuple[int, int]:
-        """Make substeps of the base."""
-        return self.base.advance(system, sizes, wrench, every, q, v, memory, record)
+    @property
+    def rule(self) -> Rule:
+        """That of the base."""
+        return self.base.rule

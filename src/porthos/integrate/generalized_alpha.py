@@ -188,7 +188,7 @@ class AlphaMethod(MechanicalScheme):
         before: AlphaStep | None = None,
     ) -> AlphaStep:
         """One step from x0 = (q, v, lambda). `u` are inputs, or a row for either end; `before` is the step before."""
-        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (2, system.width))
+        inputs = self.inputs(system, u)
         start = self._start(system, h, x0, inputs) if before is None else before.end
         levels = frozenset(LEVELS[self.form] if system.m else {POSITION})
         equations = _Equations(system, self.parameters, levels, h, start, inputs[1])

@@ -92,7 +92,7 @@ class HEDOP5(MechanicalScheme):
     ) -> EmbeddedStep:
         """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is not needed."""
         q0, v0, lam0 = split_state(system, x0)
-        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (STAGES, system.width))
+        inputs = self.inputs(system, u)
         n, M = system.n, sparse.csr_array(system.M)
         Q, V, Lambda = [q0, q0 + h * ROWS[1][0] * v0], [v0], [lam0]
         G = [system.G(q0), system.G(Q[1])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from porthos.integrate.discrete_derivatives import gonzalez, itoh_abe, mean_valu
 from porthos.integrate.midpoint import Midpoint
 from porthos.integrate.newton import Solver, newton
 from porthos.integrate.scheme import ANGULAR, CYCLIC, ENERGY, LINEAR, POSITION, Scheme
-from porthos.kernels.record import Record
 from porthos.notation import Array
-from porthos.system.mechanical import MechanicalSystem
 from porthos.system.terms import Terms
 
 Derivative = Literal["gonzalez", "mean value", "itoh-abe"]
@@ -57,7 +55,7 @@ class Livens(Scheme):
             if getattr(self, option) not in choices:
                 found = getattr(self, option)
                 raise PorthosError(f"Livens: {option}: found no '{found}'. {nearest(str(found), choices)}")
-        _ = Midpoint(self.tolerance, self.max_iterations)  # refuses what makes no sense
+        _ = self.rule  # refuses what makes no sense
 
     @property
     def order(self) -> int:
@@ -74,26 +72,10 @@ class Livens(Scheme):
         """Whether a step back undoes a step."""
         return self.partition == "symmetric"
 
-    def _midpoint(self) -> Midpoint:
+    @property
+    def rule(self) -> Midpoint:
+        """The midpoint rule, which on mechanisms is this scheme: all terms are at most quadratic."""
         return Midpoint(self.tolerance, self.max_iterations)
-
-    def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> Any:
-        """The memory of the midpoint rule."""
-        return self._midpoint().start(system, sizes, q, v, wrench)
-
-    def advance(
-        self,
-        system: MechanicalSystem,
-        sizes: Array,
-        wrench: Array,
-        every: int,
-        q: Array,
-        v: Array,
-        memory: Any,
-        record: Record,
-    ) -> tuple[int, int]:
-        """Steps of the midpoint rule, which on mechanisms is this scheme: all terms are at most quadratic."""
-        return self._midpoint().advance(system, sizes, wrench, every, q, v, memory, record)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from porthos.kernels.livens_choices import GONZALEZ, ITOH_ABE, MEAN_VALUE
 from porthos.kernels.newton import CONVERGED, ORDERS, SINGULAR
 from porthos.notation import Array
 from porthos.system.generated import GeneratedTerms
-from porthos.system.lagrange import LagrangianSystem
+from porthos.system.lagrangian_system import LagrangianSystem
 
 KINDS = {"gonzalez": GONZALEZ, "mean value": MEAN_VALUE, "itoh-abe": ITOH_ABE}
 CHUNK = 4096  # steps between looks at Ctrl-C and the progress bar

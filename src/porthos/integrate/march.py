@@ -186,12 +186,12 @@ def _fill(
     start, since, sizes = run.done, time.monotonic(), h * np.array(scheme.fractions)
     try:
         if run.memory is None:
-            run.memory = scheme.start(system, sizes, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
+            run.memory = scheme.rule.start(system, sizes, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
         while run.done < limit and run.status is Status.OK:
             wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), sizes)
             part = _part(record, slice((run.done - start) // every, None))
             controllers.first = run.done
-            ended, made = scheme.advance(
+            ended, made = scheme.rule.advance(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
             run.done, run.status = run.done + made, STATUS[ended]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from porthos.errors import ModelError, PorthosError
-from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Scheme
+from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Rule, Scheme
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.joints import Pose
 from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
@@ -35,8 +35,8 @@ class MidpointMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _ReducedScheme(Scheme):
-    """A scheme with a reduced step in compiled code.
+class _ReducedScheme(Scheme, Rule):
+    """A scheme with a reduced step in compiled code, which is its own rule.
 
     `tolerance` is the size of the last Newton update relative to the motion of a step; 0 iterates to the
     round-off floor, which exact energy over many steps needs.
@@ -55,6 +55,11 @@ class _ReducedScheme(Scheme):
             raise PorthosError(f"{type(self).__name__}: tolerance must be >= 0, found {self.tolerance!r}.")
         if not self.max_iterations >= 1:
             raise PorthosError(f"{type(self).__name__}: max_iterations must be >= 1, found {self.max_iterations!r}.")
+
+    @property
+    def rule(self) -> Rule:
+        """Itself."""
+        return self
 
     def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> MidpointMemory:
         """Increments from the velocities, multipliers from the accelerations at the start."""

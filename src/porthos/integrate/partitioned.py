@@ -194,7 +194,7 @@ class Partitioned(MechanicalScheme):
     ) -> PartitionedStep:
         """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is the step before."""
         q0, v0, lam0 = split_state(system, x0)
-        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (self.stages, system.width))
+        inputs = self.inputs(system, u)
         ggl = self._stabilised and system.m > 0
         equations = _Equations(
             system, self._weights, h, (q0, v0), inputs, POSITION in self.preserves and not ggl, ggl
@@ -219,7 +219,8 @@ class LobattoPair(Partitioned):
 
     Symplectic and symmetric: no drift of energy, exact momenta and constraints on both levels. Constraints g = 0 hold
     at all stages; the last stage is explicit and puts velocities onto G v = 0, by the solution of least norm where
-    masses are zero. Steps are limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4).
+    masses are zero: positions then have order s - 1 and velocities order 1 at most, so take `Murua` there. Steps are
+    limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4).
     """
 
     stages: int = 3

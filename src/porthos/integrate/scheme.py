@@ -48,13 +48,8 @@ class Contract(ABC):
         return False
 
 
-class Scheme(Contract):
-    """A scheme that steps mechanical systems in their reduced form; `start` makes the memory of a run."""
-
-    @property
-    def fractions(self) -> tuple[float, ...]:
-        """The substeps of a step, as fractions of it."""
-        return (1.0,)
+class Rule(ABC):
+    """A rule of stepping mechanical systems in their reduced form: what the march calls."""
 
     @abstractmethod
     def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> Any:
@@ -73,3 +68,17 @@ class Scheme(Contract):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
+
+
+class Scheme(Contract):
+    """A scheme whose steps of mechanical systems are substeps of one rule."""
+
+    @property
+    @abstractmethod
+    def rule(self) -> Rule:
+        """What makes the substeps."""
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """The substeps of a step, as fractions of it."""
+        return (1.0,)

@@ -18,6 +18,7 @@ from porthos.integrate.newton import Solver, newton
 from porthos.integrate.scheme import Contract
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
+from porthos.system.constrained import Constrained
 from porthos.system.descriptor import Descriptor, Matrix
 from porthos.system.mechanical import MechanicalSystem
 
@@ -78,6 +79,10 @@ class StateScheme(Contract):
     ) -> Step:
         """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
 
+    def inputs(self, system: Descriptor | Constrained, u: Array | None) -> Array:
+        """Inputs (s, m), a row for each stage: all zero, the same at every stage, or as given."""
+        return np.broadcast_to(np.zeros(system.width) if u is None else u, (self.tableau.stages, system.width))
+
     def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
         """Outputs (s, m), losses (s,) and inner powers (s, i) at the stages of a step from x0 at time t."""
         stages = list(zip(step.stages, u, (t + self.tableau.c * h).tolist(), strict=True))
@@ -131,8 +136,7 @@ class IncrementScheme(StateScheme):
         """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
         A, b, c = self.tableau.A, self.tableau.b, self.tableau.c
         s, n = c.size, x0.size
-        inputs = np.broadcast_to(np.zeros(system.width) if u is None else u, (s, system.width))
-        residual, matrix = self.equations(system, h, x0, inputs, t + c * h)
+        residual, matrix = self.equations(system, h, x0, self.inputs(system, u), t + c * h)
 
         def size_of(w: Array, update: Array) -> float:
             scale = np.maximum(np.abs(x0), np.abs(w.reshape(s, n)).max(axis=0))

@@ -12,7 +12,7 @@ import numpy as np
 from porthos.integrate.livens_march import LivensStates
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory
-from porthos.system.lagrange import LagrangianSystem
+from porthos.system.lagrangian_system import LagrangianSystem
 
 
 class LagrangianTrajectory(StateTrajectory):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.system.generated import GeneratedTerms
-from porthos.system.lagrange import LagrangianSystem
+from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.symbolic import symbolise
 from porthos.system.symbolic_form import SymbolicForm, symbolic_form
 from porthos.system.terms import FunctionTerms

@@ -151,7 +151,7 @@ def _constant_mass(of: SymbolicLagrangian) -> SymbolicForm:
 
 
 def _index_one(of: SymbolicLagrangian) -> SymbolicForm:
-    """Eq. (61) for M(q): see `porthos.system.lagrange.IndexOneForm`, which is the same in numbers."""
+    """Eq. (61) for M(q): see `porthos.system.lagrangian_system.IndexOneForm`, which is the same in numbers."""
     import sympy as sp
 
     base = _general(of)
