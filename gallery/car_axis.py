@@ -24,17 +24,18 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, present
-from porthos.integrate.runge_kutta import RungeKutta
+from porthos.integrate.state_scheme import StateScheme
 from porthos.show.axes import label, legend, new_figure
 
 EPS, MASS, LENGTH, REST = 1e-2, 10.0, 1.0, 0.5
 HEIGHT, FREQUENCY, GRAVITY = 0.1, 10.0, 1.0  # of the ground below the right wheel; of the earth
 INERTIA = MASS * EPS**2 / 2
 SCHEME = ph.RadauIIA(5)
-METHODS: dict[str, tuple[RungeKutta, float]] = {  # each with a step that gives ten digits
+METHODS: dict[str, tuple[StateScheme, float]] = {  # each with a step that gives ten digits
     "Radau IIA": (SCHEME, 1e-2),
     "Gauss": (ph.Gauss(5), 5e-3),
     "Lobatto IIIC": (ph.LobattoIIIC(5), 5e-3),
+    "DOP853": (ph.DOP853(), 5e-3),
 }
 
 
@@ -59,7 +60,7 @@ def model() -> ph.Lagrangian:
     return ph.Lagrangian(T - V, q, v, constraints=constraints, initial=start, name="car axis", time=t)
 
 
-def run(scheme: RungeKutta = SCHEME, step: float = 1e-2, end: float = 3.0) -> ph.StateTrajectory:
+def run(scheme: StateScheme = SCHEME, step: float = 1e-2, end: float = 3.0) -> ph.StateTrajectory:
     """The motion of the test set."""
     return ph.simulate(model(), scheme, step=step, end=end)
 

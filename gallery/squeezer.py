@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, present
-from porthos.integrate.runge_kutta import RungeKutta
+from porthos.integrate.state_scheme import StateScheme
 from porthos.show.axes import label, legend, new_figure
 
 NAMES = ("beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon")
@@ -46,10 +46,11 @@ sa, sb, sc, sd, ta, tb = 0.01874, 0.01043, 0.018, 0.02, 0.02308, 0.00916
 u, ua, ub, zf, zt, fa = 0.04, 0.01228, 0.00449, 0.02, 0.04, 0.01421
 
 SCHEME = ph.RadauIIA(4)
-METHODS: dict[str, tuple[RungeKutta, float]] = {  # each with a step that gives ten digits
+METHODS: dict[str, tuple[StateScheme, float]] = {  # each with a step that gives ten digits
     "Radau IIA": (SCHEME, 5e-5),
     "Gauss": (ph.Gauss(4), 1e-4),
     "Lobatto IIIC": (ph.LobattoIIIC(5), 1e-4),
+    "DOP853": (ph.DOP853(), 1e-4),
 }
 COARSE = (3e-4, 2e-4, 1e-4)
 
@@ -102,7 +103,7 @@ def model() -> ph.Lagrangian:
     )
 
 
-def run(scheme: RungeKutta = SCHEME, step: float = 5e-5, end: float = 0.03) -> ph.StateTrajectory:
+def run(scheme: StateScheme = SCHEME, step: float = 5e-5, end: float = 0.03) -> ph.StateTrajectory:
     """From rest with the full torque."""
     return ph.simulate(model(), scheme, step=step, end=end, inputs={"motor": TORQUE})
 
@@ -114,7 +115,7 @@ def number(method: str = "Radau IIA") -> Number:
 
 
 def figures() -> dict[str, Figure]:
-    """Angles but for the crank's, the speed of the crank, and the errors of three methods at the end."""
+    """Angles but for the crank's, the speed of the crank, and the errors of four methods at the end."""
     one = run()
     angles, (ax,) = new_figure()
     for name in NAMES[2:]:

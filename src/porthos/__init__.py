@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
     from porthos.integrate.generalized_alpha import HHT as HHT
     from porthos.integrate.half_explicit import HEDOP5 as HEDOP5
+    from porthos.integrate.index_one import DOP853 as DOP853
+    from porthos.integrate.index_one import MDOP5 as MDOP5
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
@@ -91,6 +93,7 @@ _HOMES = {
     "integrate.events": "Event",
     "integrate.generalized_alpha": "GeneralizedAlpha HHT",
     "integrate.half_explicit": "HEDOP5",
+    "integrate.index_one": "DOP853 MDOP5",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.partitioned": "LobattoPair Murua",

@@ -80,7 +80,8 @@ def simulate(
 
     Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system and `DiscreteGradient` on
     every pH-DAE, from `start` or from the state that the system begins with; the result of one that is no mechanism is
-    a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the same on mechanisms.
+    a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the same on mechanisms, `MDOP5`
+    and `DOP853` on mechanisms and Lagrangians.
 
     All these schemes but `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all its
     steps, or only `times` and the end, on which it lands exactly; and `events`, functions of (t, x) by name or
@@ -187,14 +188,14 @@ def _require_fixed(scheme: Contract, grid: _Grid, events: Mapping[str, Any] | No
         )
 
 
-def _require_adaptable(system: Descriptor, scheme: Contract, x0: Array, signals: Signals) -> None:
+def _require_adaptable(system: Descriptor, scheme: StateScheme, x0: Array, signals: Signals) -> None:
     """Refuse inputs and methods that adaptive steps do not suit."""
     if signals.feedback:
         raise PorthosError(
             "simulate: a controller u(t, y) holds its answer during a step, so it needs steps of a fixed size. Or make "
             "it a system of its own and connect it, ph.interconnect(...)."
         )
-    if not (scheme.stiffly_accurate or with_rate(system, x0).all()):
+    if not (scheme.renews_algebraic or with_rate(system, x0).all()):
         raise PorthosError(
             f"simulate: {scheme!r} does not damp errors of algebraic states, such as multipliers of '{system.name}', "
             "and steps that change excite them: no estimate is right. Use ph.RadauIIA(3), or on mechanisms "
@@ -253,7 +254,7 @@ def _over_states(
         _require_fixed(scheme, grid, events)
     h, steps, every, adaptive = grid.h, grid.steps, grid.every, grid.adaptive
     signals = Signals(system, inputs, steps if adaptive is None else 0)
-    if adaptive is not None:
+    if adaptive is not None and isinstance(scheme, StateScheme):
         _require_adaptable(system, scheme, x0, signals)
     if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
         _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))

@@ -42,10 +42,10 @@ STAGES = 7
 
 
 @cache
-def _tableau() -> Tableau:
+def dormand_prince() -> Tableau:
     """The seven stages; the last one is the result and has no weight."""
     A = np.array([[*row, *np.zeros(STAGES - len(row))] for row in ROWS[:STAGES]])
-    return Tableau("HEDOP5", A, A[-1], A.sum(axis=1), (5, 1, 0))
+    return Tableau("Dormand and Prince", A, A[-1], A.sum(axis=1), (5, 1, 0))
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class HEDOP5(MechanicalScheme):
     @property
     def tableau(self) -> Tableau:
         """Of the stages."""
-        return _tableau()
+        return dormand_prince()
 
     @property
     def order(self) -> int:

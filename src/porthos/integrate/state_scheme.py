@@ -104,6 +104,11 @@ class StateScheme(Contract):
         """Whether a step ends on the algebraic equations."""
         return self.tableau.stiffly_accurate
 
+    @property
+    def renews_algebraic(self) -> bool:
+        """Whether algebraic states at the end of a step do not carry on errors of those at its start."""
+        return self.stiffly_accurate
+
 
 class MechanicalScheme(StateScheme):
     """A scheme for the states (q, v, lambda) of mechanisms in full coordinates."""
