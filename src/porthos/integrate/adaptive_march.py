@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from porthos.errors import InputError, Status
 from porthos.integrate.signals import Signals
@@ -22,7 +23,7 @@ from porthos.integrate.state_march import Piece, States, Walk, stalled
 from porthos.integrate.state_scheme import EmbeddedStep, StateScheme, Step
 from porthos.integrate.steps import Adaptive
 from porthos.notation import Array
-from porthos.system.descriptor import Descriptor, dense
+from porthos.system.descriptor import Descriptor
 
 ROUND_OFF = 1e-12  # part of a step by which it may miss a time and still end there
 SMALLEST = 1e-14  # step, as a part of the run, that no longer moves time
@@ -40,7 +41,7 @@ class Trial:
 
 def with_rate(system: Descriptor, x: Array) -> NDArray[np.bool_]:
     """Which states have a rate: their columns of E are not zero."""
-    return np.abs(dense(system.E(x, 0.0))).max(axis=0) > 0.0
+    return np.asarray(abs(sparse.csc_array(system.E(x, 0.0))).sum(axis=0)).ravel() > 0.0
 
 
 class _Control:
