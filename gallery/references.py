@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gallery import slider_crank
+from gallery import car_axis, slider_crank, squeezer
 from gallery import sliding_pendulum as sliding
 from gallery._common import Number
 from porthos.notation import Array
@@ -92,7 +92,36 @@ def _crank(inertias: str, energy: float) -> tuple[Reference, ...]:
     )
 
 
+DAE = "DAE test set"
+
+
+def _squeezer(method: str) -> tuple[Reference, ...]:
+    angles = (15.810771195154, -15.756371058412, 0.040822240120, -0.534730116342, 0.524409965880, 0.534730116342,
+              1.048080741042)  # fmt: skip
+    options = {"method": method}
+    return (
+        Reference(
+            "squeezer", "q", f"all angles [rad] at t = 0.03 s, {method}", angles, 1e-10, f"{DAE}, {AGAIN}", options
+        ),
+        Reference(
+            "squeezer", "defect", f"energy minus work of the motor [J], {method}", 0.0, 1e-11, "balance", options
+        ),
+    )
+
+
+def _axis(method: str) -> tuple[Reference, ...]:
+    positions = (0.0493455784275403, 0.496989460230171, 1.04174252488542, 0.373911027265361)
+    velocities = (-0.0770583684040972, 0.00744686658723779, 0.0175568157537232, 0.770341043779252)
+    options = {"method": method}
+    return (
+        Reference("car_axis", "q", f"both ends of the bar [m] at t = 3 s, {method}", positions, 1e-10, DAE, options),
+        Reference("car_axis", "v", f"their velocities [m/s] at t = 3 s, {method}", velocities, 1e-9, DAE, options),
+    )
+
+
 REFERENCES: tuple[Reference, ...] = (
+    *(one for method in squeezer.METHODS for one in _squeezer(method)),
+    *(one for method in car_axis.METHODS for one in _axis(method)),
     Reference(
         "bricard",
         "P3",

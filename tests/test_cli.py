@@ -46,6 +46,8 @@ GALLERY = {
     "slider-crank": slider_crank,
 }
 EQUATIONS = {  # examples without a file: they are about equations or systems that were connected, not mechanisms
+    "car-axis",
+    "squeezer",
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
     "redundant-masses", "spring-pendulum", "sliding-pendulum",
 }  # fmt: skip

@@ -16,6 +16,9 @@ from docs.site import prose
 from docs.site.gallery import MODULES
 from docs.site.pages import blocks, run_page
 from docs.site.reference import FIGURES, ROOMS, public_names, write_reference
+from docs.site.schemes import BEGIN, END, PAGE, table, written
+from docs.site.schemes import SCHEMES as OFFERED
+from porthos.integrate.catalogue import SCHEMES
 from porthos.show import figures
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -148,3 +151,11 @@ def test_docstrings_become_markup():
     prose.as_rst(None, "class", "x", None, None, lines)
     assert lines[:2] == ["Sum of ``a_1`` and b\\_2.", ""]
     assert lines[2:5] == ["::", "", "    c = a*b,   d = |e|"]
+
+
+def test_the_table_of_schemes_is_what_the_code_says():
+    page = PAGE.read_text(encoding="utf-8")
+    assert written(page, "") != page
+    assert BEGIN + table() + END in page, "run python -m docs.site.schemes"
+    names = {name.split("(")[0] for name in OFFERED}
+    assert names == set(SCHEMES)

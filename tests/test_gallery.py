@@ -17,6 +17,7 @@ import porthos as ph
 from docs.site.gallery import MODULES
 from gallery import (
     bricard,
+    car_axis,
     closed_loop,
     cylindrical_pair,
     dc_motor,
@@ -32,6 +33,7 @@ from gallery import (
     slider_crank,
     sliding_pendulum,
     spring_pendulum,
+    squeezer,
     two_masses,
     wind_pendulum,
 )
@@ -438,6 +440,8 @@ QUIET = [
     sliding_pendulum,
     spring_pendulum,
     reactor,
+    squeezer,
+    car_axis,
     two_masses,
     wind_pendulum,
 ]

@@ -21,9 +21,12 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.frontdoor import simulate_file as simulate_file
     from porthos.integrate.composition import Composition as Composition
     from porthos.integrate.discrete_gradient import DiscreteGradient as DiscreteGradient
+    from porthos.integrate.events import Event as Event
     from porthos.integrate.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
     from porthos.integrate.generalized_alpha import HHT as HHT
     from porthos.integrate.half_explicit import HEDOP5 as HEDOP5
+    from porthos.integrate.index_one import DOP853 as DOP853
+    from porthos.integrate.index_one import MDOP5 as MDOP5
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
@@ -32,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
+    from porthos.integrate.steps import Adaptive as Adaptive
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -87,12 +91,15 @@ _HOMES = {
     "frontdoor": "simulate simulate_file",
     "integrate.composition": "Composition",
     "integrate.discrete_gradient": "DiscreteGradient",
+    "integrate.events": "Event",
     "integrate.generalized_alpha": "GeneralizedAlpha HHT",
     "integrate.half_explicit": "HEDOP5",
+    "integrate.index_one": "DOP853 MDOP5",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
+    "integrate.steps": "Adaptive",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
     "Universal",

@@ -61,7 +61,18 @@ class Status(Enum):
         "A torsion spring turned by more than half a turn from the placement, where its angle is not unique any more. "
         "Place the bodies nearer to the middle of its motion, or use a stronger spring or a bushing."
     )
+    STEP_TOO_SMALL = (
+        "The tolerance asks for a step below the minimum. Loosen rtol or atol, or lower the minimum; if an input "
+        "jumps, name the times in Adaptive(breakpoints=...)."
+    )
+    TOO_MANY_STEPS = "The run took max_steps steps before its end. Loosen rtol or atol, or allow more steps."
+    EVENT = "An event ended the run."
     INTERRUPTED = "The run was stopped before its end, by Ctrl-C or from outside. What was computed until then is kept."
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the run ended where it should."""
+        return self in (Status.OK, Status.EVENT)
 
 
 class SimulationError(PorthosError):

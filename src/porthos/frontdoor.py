@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, SimulationError, Status
+from porthos.integrate.adaptive_march import march_adaptively, with_rate
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.inputs import CONTROLLER, Inputs
@@ -24,10 +26,11 @@ from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import as_march, march_states
 from porthos.integrate.state_scheme import StateScheme
+from porthos.integrate.steps import Adaptive
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
-from porthos.model.simulation import count_steps
+from porthos.model.simulation import count_steps, positive_time
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
@@ -39,18 +42,19 @@ from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
+SHOWN = 1000  # parts in which a bar shows the progress of adaptive steps
 
 
 @overload
 def simulate(
-    model: Model | MechanicalSystem, scheme: Contract, step: float, end: float, *more: Any, **options: Any
+    model: Model | MechanicalSystem, scheme: Contract, step: float | Adaptive, end: float, *more: Any, **options: Any
 ) -> Trajectory:
     """Mechanisms give trajectories of bodies, joints and ports."""
 
 
 @overload
 def simulate(
-    model: Descriptor, scheme: Contract, step: float, end: float, *more: Any, **options: Any
+    model: Descriptor, scheme: Contract, step: float | Adaptive, end: float, *more: Any, **options: Any
 ) -> StateTrajectory:
     """Other systems give trajectories of states and ports."""
 
@@ -58,7 +62,7 @@ def simulate(
 def simulate(
     model: Model | Descriptor,
     scheme: Contract,
-    step: float,
+    step: float | Adaptive,
     end: float,
     inputs: Mapping[str, Any] | None = None,
     every: int = 1,
@@ -67,8 +71,10 @@ def simulate(
     progress: bool | None = None,
     out: str | Path | None = None,
     start: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+    events: Mapping[str, Any] | None = None,
 ) -> Trajectory | StateTrajectory:
-    """Run a model from t = 0 to `end` with a fixed `step` and return its trajectory.
+    """Run a model from t = 0 to `end` with a fixed `step`, or an `Adaptive` one, and return its trajectory.
 
     `inputs` maps port names to a constant, an array with a row for each step, a function u(t) or a controller
     u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
@@ -76,7 +82,12 @@ def simulate(
 
     Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system and `DiscreteGradient` on
     every pH-DAE, from `start` or from the state that the system begins with; the result of one that is no mechanism is
-    a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the same on mechanisms.
+    a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the same on mechanisms, `MDOP5`
+    and `DOP853` on mechanisms and Lagrangians.
+
+    All these schemes but `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all its
+    steps, or only `times` and the end, on which it lands exactly; and `events`, functions of (t, x) by name or
+    `Event`s, whose zeros become `run.events`.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
@@ -88,7 +99,7 @@ def simulate(
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
     check_on_failure(on_failure)
-    steps = count_steps(step, end, every)
+    grid = _grid(step, end, every, times)
     system = model.assemble(initial) if isinstance(model, Model) else model
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
@@ -97,9 +108,10 @@ def simulate(
     if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
         if out is not None:
             raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
-        run = _over_states(system, scheme, float(step), steps, int(every), inputs, progress, start)
+        run = _over_states(system, scheme, grid, inputs, progress, start, events)
     else:
-        run = _reduced(system, scheme, float(step), steps, int(every), inputs, progress, out, start)
+        _require_fixed(scheme, grid, events)
+        run = _reduced(system, scheme, grid, inputs, progress, out, start)
     return judged(run, end, on_failure, out)
 
 
@@ -108,7 +120,7 @@ AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajec
 
 def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None) -> AnyRun:
     """A run that reached its end, or what `simulate` promises of one that did not."""
-    if run.status is Status.OK:
+    if run.status.wanted:
         return run
     where = f"'{run.system.name}' stopped at t = {run.t[-1]:.6g} of {end:.6g}: {run.message}"
     if run.status is Status.INTERRUPTED:
@@ -153,12 +165,67 @@ def simulate_file(
     )
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """The steps of a run: `steps` of size h, each `every`-th of which is kept; or adaptive ones, which keep `times`."""
+
+    end: float
+    h: float
+    steps: int
+    every: int
+    adaptive: Adaptive | None = None
+    times: tuple[float, ...] | None = None
+
+
+def _grid(step: float | Adaptive, end: float, every: int, times: ArrayLike | None) -> _Grid:
+    """The steps, or an error that says what does not fit together."""
+    if not isinstance(step, Adaptive):
+        steps = count_steps(step, end, every)
+        if times is not None:
+            raise PorthosError(
+                "simulate: `times` are for step=ph.Adaptive(...); a fixed step keeps each `every`-th state."
+            )
+        return _Grid(float(end), float(step), steps, int(every))
+    positive_time("end", end)
+    if every != 1:
+        raise PorthosError(f"simulate: adaptive steps keep all states, or `times`; leave every = {every!r} away.")
+    if times is None:
+        return _Grid(float(end), end / SHOWN, SHOWN, 1, step)
+    wanted = np.asarray(times, dtype=np.float64).reshape(-1)
+    if not np.all((wanted >= 0.0) & (wanted <= end)):
+        raise PorthosError(f"simulate: expected times between 0 and end = {end!r}, found {wanted.tolist()}.")
+    return _Grid(float(end), end / SHOWN, SHOWN, 1, step, tuple(wanted.tolist()))
+
+
+def _require_fixed(scheme: Contract, grid: _Grid, events: Mapping[str, Any] | None) -> None:
+    """Refuse adaptive steps and events where a scheme has steps of one size."""
+    what = "adaptive steps" if grid.adaptive is not None else "events" if events else None
+    if what is not None:
+        raise PorthosError(
+            f"simulate: {scheme!r} has no {what}: all its steps have one size. Use a scheme over states such as "
+            "ph.RadauIIA(3), ph.Gauss(3) or, on mechanisms, ph.LobattoPair(3)."
+        )
+
+
+def _require_adaptable(system: Descriptor, scheme: StateScheme, x0: Array, signals: Signals) -> None:
+    """Refuse inputs and methods that adaptive steps do not suit."""
+    if signals.feedback:
+        raise PorthosError(
+            "simulate: a controller u(t, y) holds its answer during a step, so it needs steps of a fixed size. Or make "
+            "it a system of its own and connect it, ph.interconnect(...)."
+        )
+    if not (scheme.renews_algebraic or with_rate(system, x0).all()):
+        raise PorthosError(
+            f"simulate: {scheme!r} does not damp errors of algebraic states, such as multipliers of '{system.name}', "
+            "and steps that change excite them: no estimate is right. Use ph.RadauIIA(3), or on mechanisms "
+            "ph.LobattoPair(3), ph.Murua(2) or ph.HEDOP5(); or a fixed step."
+        )
+
+
 def _reduced(
     system: Descriptor,
     scheme: Contract,
-    h: float,
-    steps: int,
-    every: int,
+    grid: _Grid,
     inputs: Mapping[str, Any] | None,
     progress: bool | None,
     out: str | Path | None,
@@ -172,6 +239,7 @@ def _reduced(
         )
     if start is not None:
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
+    h, steps, every = grid.h, grid.steps, grid.every
     signals = Inputs(system, inputs, steps)
     store: Store = Memory()
     if out is not None:
@@ -218,12 +286,11 @@ def marched(
 def _over_states(
     system: Descriptor,
     scheme: StateScheme | Livens,
-    h: float,
-    steps: int,
-    every: int,
+    grid: _Grid,
     inputs: Mapping[str, Any] | None,
     progress: bool | None,
     start: ArrayLike | None,
+    events: Mapping[str, Any] | None,
 ) -> Trajectory | StateTrajectory:
     """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
     if isinstance(scheme, StateScheme):
@@ -234,7 +301,12 @@ def _over_states(
             "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
         )
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
-    signals = Signals(system, inputs, steps)
+    if isinstance(scheme, Livens) or not scheme.free_steps:
+        _require_fixed(scheme, grid, events)
+    h, steps, every, adaptive = grid.h, grid.steps, grid.every, grid.adaptive
+    signals = Signals(system, inputs, steps if adaptive is None else 0)
+    if adaptive is not None and isinstance(scheme, StateScheme):
+        _require_adaptable(system, scheme, x0, signals)
     if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
         _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
     with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
@@ -242,10 +314,19 @@ def _over_states(
             assert isinstance(system, LagrangianSystem)
             livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
             return LagrangianTrajectory(system, livens, scheme=repr(scheme))
-        states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted)
-    if isinstance(system, MechanicalSystem):
-        return Trajectory(system, as_march(system, states), scheme=repr(scheme))
-    return StateTrajectory(system, states, scheme=repr(scheme))
+        if adaptive is None:
+            states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted, events)
+        else:
+            states = march_adaptively(
+                system, scheme, adaptive, grid.end, grid.times, signals, x0,
+                lambda t: report(int(t / h)), interrupted, events,
+            )  # fmt: skip
+    name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
+    if not isinstance(system, MechanicalSystem):
+        return StateTrajectory(system, states, scheme=name)
+    run = Trajectory(system, as_march(system, states), scheme=name)
+    run.events = states.events
+    return run
 
 
 def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:

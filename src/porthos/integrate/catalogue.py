@@ -28,6 +28,8 @@ SCHEMES = {
     "GeneralizedAlpha": "porthos.integrate.generalized_alpha",
     "HHT": "porthos.integrate.generalized_alpha",
     "HEDOP5": "porthos.integrate.half_explicit",
+    "MDOP5": "porthos.integrate.index_one",
+    "DOP853": "porthos.integrate.index_one",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -136,6 +136,7 @@ class AlphaMethod(MechanicalScheme):
     hundred steps with an error of first order.
     """
 
+    free_steps: ClassVar[bool] = False  # a belongs to one size of steps
     form: str = "stabilised"
     corrected: bool = True
     tolerance: float = 0.0

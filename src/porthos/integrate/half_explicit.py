@@ -13,7 +13,7 @@ from scipy import sparse
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, VELOCITY
-from porthos.integrate.state_scheme import MechanicalScheme, Step
+from porthos.integrate.state_scheme import EmbeddedStep, MechanicalScheme, Step
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
 from porthos.system.constrained import Constrained, split_state
@@ -37,14 +37,15 @@ ROWS: tuple[tuple[float, ...], ...] = (
         -3280 / 75413,
     ),
 )
+LOWER = (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)  # weights of order 4
 STAGES = 7
 
 
 @cache
-def _tableau() -> Tableau:
+def dormand_prince() -> Tableau:
     """The seven stages; the last one is the result and has no weight."""
     A = np.array([[*row, *np.zeros(STAGES - len(row))] for row in ROWS[:STAGES]])
-    return Tableau("HEDOP5", A, A[-1], A.sum(axis=1), (5, 1, 0))
+    return Tableau("Dormand and Prince", A, A[-1], A.sum(axis=1), (5, 1, 0))
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class HEDOP5(MechanicalScheme):
     @property
     def tableau(self) -> Tableau:
         """Of the stages."""
-        return _tableau()
+        return dormand_prince()
 
     @property
     def order(self) -> int:
@@ -88,7 +89,7 @@ class HEDOP5(MechanicalScheme):
         u: Array | None = None,
         t: float = 0.0,
         before: Step | None = None,
-    ) -> Step:
+    ) -> EmbeddedStep:
         """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is not needed."""
         q0, v0, lam0 = split_state(system, x0)
         inputs = self.inputs(system, u)
@@ -110,4 +111,6 @@ class HEDOP5(MechanicalScheme):
             rates.append(rate)
             Lambda.append(lam)
         X = np.hstack([Q[:STAGES], V, Lambda])
-        return Step(X[-1], X, np.empty(0), solve, 0, bool(np.isfinite(X[-1]).all()))
+        change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
+        error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(system.m)])
+        return EmbeddedStep(X[-1], X, np.empty(0), solve, 0, bool(np.isfinite(X[-1]).all()), error)

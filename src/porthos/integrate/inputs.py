@@ -141,9 +141,10 @@ def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
         return "constant", values.reshape(size)
     if values.shape == (steps, size) or (size == 1 and values.shape == (steps,)):
         return "table", values.reshape(steps, size)
+    rows = f"an array of shape ({steps}, {size}) with one row for each step, " if steps else ""
     raise InputError(
-        f"port '{terminal.name}': expected {size} number(s), an array of shape ({steps}, {size}) with one row for each "
-        f"step, a function u(t) or a controller u(t, y); found shape {values.shape}."
+        f"port '{terminal.name}': expected {size} number(s), {rows}a function u(t) or a "
+        f"controller u(t, y); found shape {values.shape}."
     )
 
 

@@ -10,7 +10,7 @@ Leimkuhler also Z_i = G(Q_i)^T N_i and N_i = h mu_i.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,10 @@ class PartitionedStep(Step):
 
     unknowns: Array
     mu: Array
+
+    def resized(self, ratio: float) -> PartitionedStep:
+        """All unknowns grow with the step."""
+        return replace(self, unknowns=ratio * self.unknowns)
 
 
 @dataclass(frozen=True, eq=False)

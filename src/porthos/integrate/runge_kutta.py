@@ -80,6 +80,11 @@ class Gauss(RungeKutta):
     stages: int = 2
 
     @property
+    def velocity_order(self) -> int:
+        """Of velocities on (24), the index-2 form of mechanisms: s or s + 1, whichever is even."""
+        return self.stages + self.stages % 2
+
+    @property
     def tableau(self) -> Tableau:
         """Collocation at the roots of the Legendre polynomial."""
         return gauss(self.stages)

@@ -38,6 +38,11 @@ class Signals:
                 self._parts.append((kind, terminal, place, source))
         self.feedback = any(kind == CONTROLLER for kind, *_ in self._parts)
 
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        """Times at which an input or its slope is known to jump."""
+        return tuple(t for _, _, _, source in self._parts for t in getattr(source, "breakpoints", ()))
+
     def held(self, step: int, h: float, x: Array) -> Array:
         """What holds during a step that begins at x: constants, rows of tables and answers of controllers."""
         u = self._constant.copy()

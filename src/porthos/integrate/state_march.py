@@ -5,13 +5,14 @@ H(x1) - H(x0) = h sum_i b_i (y_i . u_i - d_i) + defect,   d_i = (z_i, u_i)^T W (
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from porthos.errors import InputError, Status
+from porthos.integrate.events import Occurrence, Watch
 from porthos.integrate.march import March
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_scheme import StateScheme, Step
@@ -39,13 +40,25 @@ class States:
     tableau: Tableau
     status: Status
     message: str
+    events: tuple[Occurrence, ...] = field(default=(), kw_only=True)
 
 
-class _Recorder:
-    """Collects what happens in the steps, and closes an interval at each node."""
+@dataclass(frozen=True)
+class Piece:
+    """One step of a march: where it begins, its size, the inputs at its stages, and what came out."""
 
-    def __init__(self, system: Descriptor, scheme: StateScheme, h: float, every: int) -> None:
-        self.system, self.scheme, self.h, self.every = system, scheme, h, every
+    t: float
+    h: float
+    x0: Array
+    u: Array
+    step: Step
+
+
+class Recorder:
+    """Collects what happens in the steps, and closes an interval at each node; `dense` keeps increments too."""
+
+    def __init__(self, system: Descriptor, scheme: StateScheme, dense: bool) -> None:
+        self.system, self.scheme, self.dense = system, scheme, dense
         self.tableau = scheme.tableau
         self.rows: list[tuple[float | Array, ...]] = []
         self.increments: list[Array] = []
@@ -56,31 +69,83 @@ class _Recorder:
         self._supply, self._lost, self._iterations = np.zeros(self.system.width), 0.0, 0
         self._exchange = np.zeros(len(self.system.inner_ports))
 
-    def step(self, n: int, x0: Array, u: Array, step: Step) -> None:
+    def step(self, piece: Piece) -> None:
         """Add a step to the interval: work and losses at its stages."""
-        b = self.tableau.b
-        y, lost, inner = self.scheme.powers(self.system, self.h, n * self.h, x0, u, step)
-        self._supply += self.h * (b @ (y * u))
-        self._lost += self.h * float(b @ lost)
-        self._exchange += self.h * (b @ inner)
+        b, h, step = self.tableau.b, piece.h, piece.step
+        y, lost, inner = self.scheme.powers(self.system, h, piece.t, piece.x0, piece.u, step)
+        self._supply += h * (b @ (y * piece.u))
+        self._lost += h * float(b @ lost)
+        self._exchange += h * (b @ inner)
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
-        if self.every == 1:
+        if self.dense:
             self.increments.append(step.increments)
 
-    def node(self, n: int, x: Array, u: Array) -> None:
+    def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
-        y = self.system.y(x, u, n * self.h) if np.isfinite(u).all() else np.full(u.size, np.nan)
+        y = self.system.y(x, u, t) if np.isfinite(u).all() else np.full(u.size, np.nan)
         happened = (self._supply, self._exchange, self._lost, self._iterations)
-        self.rows.append((n * self.h, x, u, y, *self._last, *happened))
+        self.rows.append((t, x, u, y, *self._last, *happened))
         self._begin()
+
+    def states(self, status: Status, message: str, events: Sequence[Occurrence]) -> States:
+        """All that was recorded."""
+        names = [one.name for one in fields(States)][: len(self.rows[0])]
+        arrays: dict[str, Any] = dict(zip(names, map(np.array, zip(*self.rows, strict=True)), strict=True))
+        steps = np.array(self.increments).reshape(-1, self.tableau.stages, self.system.dimension)
+        return States(
+            **arrays, increments=steps, tableau=self.tableau, status=status, message=message, events=tuple(events)
+        )  # fmt: skip
+
+
+class Walk:
+    """Steps of a scheme on a system with its inputs, what is recorded of them, and the events that they meet."""
+
+    def __init__(
+        self,
+        system: Descriptor,
+        scheme: StateScheme,
+        signals: Signals,
+        start: Array,
+        dense: bool,
+        events: Mapping[str, Any] | None,
+    ) -> None:
+        self.system, self.scheme, self.signals = system, scheme, signals
+        self.recorder, self.watch = Recorder(system, scheme, dense), Watch(events, 0.0, start)
+
+    def piece(
+        self, t: float, h: float, x: Array, held: Array, before: Step | None, until: float | None = None
+    ) -> Piece:
+        """A step of h from x at time t; `until` is its end if inputs jump there, so that its stages do not see it."""
+        latest = np.inf if until is None else np.nextafter(until, t)
+        u = np.array([self.signals.at(min(t + ci * h, latest), held) for ci in self.scheme.tableau.c])
+        return Piece(t, h, x, u, self.scheme.step(self.system, h, x, u, t, before))
+
+    def last(self, piece: Piece, held: Array) -> Piece | None:
+        """Note the events of a step; the part of it that leads to one which ends the run, if there is one."""
+        if not (self.watch.events and piece.step.converged):
+            return None
+
+        def part(s: float) -> Piece:
+            return self.piece(piece.t, s * piece.h, piece.x0, held, piece.step.resized(s))
+
+        s = self.watch.look(piece.t, piece.h, piece.step.x, lambda s: part(s).step.x)
+        return None if s is None else part(s)
+
+    def node(self, t: float, x: Array, held: Array) -> None:
+        """Record a state."""
+        self.recorder.node(t, x, self.signals.at_node(t, held))
+
+    def end(self, piece: Piece, held: Array) -> tuple[Status, str]:
+        """End the run with a part of a step."""
+        self.recorder.step(piece)
+        self.node(piece.t + piece.h, piece.step.x, held)
+        event = self.watch.happened[-1]
+        return Status.EVENT, f"{Status.EVENT.value} It was '{event.name}' at t = {event.t:.9g}."
 
     def states(self, status: Status, message: str) -> States:
         """All that was recorded."""
-        names = [field.name for field in fields(States)][: len(self.rows[0])]
-        arrays: dict[str, Any] = dict(zip(names, map(np.array, zip(*self.rows, strict=True)), strict=True))
-        steps = np.array(self.increments).reshape(-1, self.tableau.stages, self.system.dimension)
-        return States(**arrays, increments=steps, tableau=self.tableau, status=status, message=message)
+        return self.recorder.states(status, message, self.watch.happened)
 
 
 def march_states(
@@ -93,32 +158,41 @@ def march_states(
     start: Array,
     progress: Callable[[int], None] = lambda done: None,
     interrupted: Callable[[], bool] = lambda: False,
+    events: Mapping[str, Any] | None = None,
 ) -> States:
     """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed."""
-    recorder, c = _Recorder(system, scheme, h, every), scheme.tableau.c
+    walk = Walk(system, scheme, signals, start, every == 1, events)
     x, before, held = start.copy(), None, np.zeros(system.width)
     for n in range(steps + 1):
-        status, message = Status.OK, Status.OK.value
+        status, message, piece, last = Status.OK, Status.OK.value, None, None
         try:
             held = signals.held(n, h, x) if n < steps else held
-            u = np.array([signals.at((n + ci) * h, held) for ci in c])
-            step = scheme.step(system, h, x, u, n * h, before) if n < steps else None
+            piece = walk.piece(n * h, h, x, held, before) if n < steps else None
+            last = walk.last(piece, held) if piece is not None else None
         except InputError as error:
-            status, message, step = Status.BAD_INPUT, str(error), None
-        if step is not None and not step.converged:
-            place = f"It happened in the step from t = {n * h:.6g} to {(n + 1) * h:.6g}."
-            status, message = Status.NEWTON_STALLED, f"{Status.NEWTON_STALLED.value} {place}"
+            status, message, piece = Status.BAD_INPUT, str(error), None
+        if piece is not None and not piece.step.converged:
+            status, message = stalled(piece)
         elif n < steps and interrupted():
             status = Status.INTERRUPTED
             message = status.value
         if n % every == 0 or status is not Status.OK:
-            recorder.node(n, x, signals.at_node(n * h, held))
-        if status is not Status.OK or step is None:
+            walk.node(n * h, x, held)
+        if status is not Status.OK or piece is None:
             break
-        recorder.step(n, x, u, step)
-        x, before = step.x, step
+        if last is not None:
+            status, message = walk.end(last, held)
+            break
+        walk.recorder.step(piece)
+        x, before = piece.step.x, piece.step
         progress(n + 1)
-    return recorder.states(status, message)
+    return walk.states(status, message)
+
+
+def stalled(piece: Piece) -> tuple[Status, str]:
+    """The status and message of a step whose equations were not solved."""
+    place = f"It happened in the step from t = {piece.t:.6g} to {piece.t + piece.h:.6g}."
+    return Status.NEWTON_STALLED, f"{Status.NEWTON_STALLED.value} {place}"
 
 
 def as_march(system: MechanicalSystem, states: States) -> March:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,6 +37,17 @@ class Step:
     iterations: int
     converged: bool
 
+    def resized(self, ratio: float) -> Self:
+        """What a step of another size may start from: increments grow with it."""
+        return replace(self, increments=ratio * self.increments)
+
+
+@dataclass(frozen=True)
+class EmbeddedStep(Step):
+    """A step that estimates its error (n,) by a second result of lower order."""
+
+    error: Array
+
 
 class StateScheme(Contract):
     """A method that steps the states of descriptor systems.
@@ -47,6 +58,7 @@ class StateScheme(Contract):
 
     tolerance: float = 0.0
     max_iterations: int = 50
+    free_steps: ClassVar[bool] = True  # whether steps may have different sizes
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,6 +104,11 @@ class StateScheme(Contract):
     def stiffly_accurate(self) -> bool:
         """Whether a step ends on the algebraic equations."""
         return self.tableau.stiffly_accurate
+
+    @property
+    def renews_algebraic(self) -> bool:
+        """Whether algebraic states at the end of a step do not carry on errors of those at its start."""
+        return self.stiffly_accurate
 
 
 class MechanicalScheme(StateScheme):

@@ -16,11 +16,16 @@ MOST = 1e12  # steps: with 1 us each they take 12 days
 DEFAULT = "MidpointGGL"
 
 
+def positive_time(name: str, value: float) -> None:
+    """Refuse what is no time after 0."""
+    if not (isinstance(value, Real) and 0 < value < LARGEST):
+        raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
+
+
 def count_steps(step: float, end: float, every: int) -> int:
     """The number of steps from 0 to end, or an error that says which numbers would fit."""
-    for name, value in (("step", step), ("end", end)):
-        if not (isinstance(value, Real) and 0 < value < LARGEST):
-            raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
+    positive_time("step", step)
+    positive_time("end", end)
     if end > MOST * step:
         raise PorthosError(
             f"simulate: end = {end!r} with step = {step!r} are more than {MOST:.0e} steps. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.errors import Status
+from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.state_march import States
 from porthos.notation import Array, IntArray
@@ -17,12 +18,13 @@ class Run:
     system: Descriptor
     raw: March | States
     scheme: str
+    events: tuple[Occurrence, ...] = ()  # in the order of time
 
     def __repr__(self) -> str:
         count, end = len(self.raw.t), self.raw.t[-1]
         return (
             f"{type(self).__name__}('{self.system.name}': {count} states, t = 0 .. {end:.6g}, {self.scheme}, "
-            f"{'complete' if self.status is Status.OK else self.status.name})"
+            f"{'complete' if self.status.wanted else self.status.name})"
         )
 
     @property

@@ -66,6 +66,7 @@ class StateTrajectory(Run):
 
     def __init__(self, system: Descriptor, raw: States, scheme: str) -> None:
         self.system, self.raw, self.scheme = system, raw, scheme
+        self.events = raw.events
 
     def __getitem__(self, state: str) -> Array:
         """A part of the state over time: (T,) for a single number, (T, k) otherwise."""

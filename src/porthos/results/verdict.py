@@ -12,7 +12,6 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from porthos.errors import Status
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
 
@@ -71,7 +70,7 @@ def verdict(run: Trajectory) -> Verdict:
             _constraints("position constraints", run.position_error, "|g|", run.system.length),
             _constraints("velocity constraints", run.velocity_error, "|G v|", _speed(run)),
         ]
-    stopped = "" if run.status is Status.OK else f"This run stopped at t = {run.t[-1]:.6g} s. {run.message}"
+    stopped = "" if run.status.wanted else f"This run stopped at t = {run.t[-1]:.6g} s. {run.message}"
     return Verdict(tuple(findings), tuple(_warnings(run)), stopped)
 
 

@@ -220,6 +220,7 @@ class Source:
 
     def __init__(self, parts: tuple[Any, ...]) -> None:
         self.parts = parts
+        self.breakpoints = tuple(t for p in parts for t in getattr(p, "breakpoints", ()))
         self._constant = None if any(callable(p) for p in parts) else np.concatenate(parts)
 
     def __call__(self, t: float) -> Array:

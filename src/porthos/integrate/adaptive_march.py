@@ -1,0 +1,193 @@
+"""The march with steps that adapt themselves to a tolerance.
+
+The error of a step is estimated by a second result of lower order where the method has one, else by step doubling:
+e = (x_(h/2, h/2) - x_h)/(2^p - 1), and the run goes on from the two halves. e is of order h^(p+1); it may use the part
+h/end of the tolerance, so that errors of all steps together stay within it. States without a rate, such as multipliers,
+are left out: their errors do not grow, and their orders are lower.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from porthos.errors import InputError, Status
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_march import Piece, States, Walk, stalled
+from porthos.integrate.state_scheme import EmbeddedStep, StateScheme, Step
+from porthos.integrate.steps import Adaptive
+from porthos.notation import Array
+from porthos.system.descriptor import Descriptor
+
+ROUND_OFF = 1e-12  # part of a step by which it may miss a time and still end there
+SMALLEST = 1e-14  # step, as a part of the run, that no longer moves time
+LEAST = 1e-4  # part of the tolerance that every step may use: a jump within a step has an error of order h at any size
+FAILED = 0.25  # the next step after one whose equations were not solved
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Steps from one time to another, and their error in units of the tolerance; infinite if they failed."""
+
+    pieces: tuple[Piece, ...]
+    error: float
+
+
+def with_rate(system: Descriptor, x: Array) -> NDArray[np.bool_]:
+    """Which states have a rate: their columns of E are not zero."""
+    return np.asarray(abs(sparse.csc_array(system.E(x, 0.0))).sum(axis=0)).ravel() > 0.0
+
+
+class _Control:
+    """Tries steps, and measures their errors."""
+
+    def __init__(self, walk: Walk, adaptive: Adaptive, end: float, held: Array, start: Array) -> None:
+        self.walk, self.adaptive, self.end, self.held = walk, adaptive, end, held
+        self.measured, self.order = with_rate(walk.system, start), walk.scheme.order
+        self.size = np.abs(start)
+        self._before: dict[str, tuple[float, Step]] = {}  # the last whole step and the last half, with their sizes
+
+    def _step(self, kind: str, t: float, h: float, x: Array, until: float | None) -> Piece:
+        size, before = self._before.get(kind, (h, None))
+        resized = None if before is None else before.resized(h / size)
+        return self.walk.piece(t, h, x, self.held, resized, until)
+
+    def attempt(self, t: float, h: float, x: Array, until: float | None) -> Trial:
+        """A step of h from x at t, as one or as two halves."""
+        whole = self._step("whole", t, h, x, until)
+        if not whole.step.converged:
+            return Trial((whole,), np.inf)
+        if isinstance(whole.step, EmbeddedStep):
+            return Trial((whole,), self._measure(whole.step.error, x, whole.step.x))
+        first = self._step("half", t, h / 2, x, None)
+        if not first.step.converged:
+            return Trial((first,), np.inf)
+        second = self.walk.piece(t + h / 2, h / 2, first.step.x, self.held, first.step, until)
+        if not second.step.converged:
+            return Trial((second,), np.inf)
+        error = (second.step.x - whole.step.x) / (2**self.order - 1)
+        self._tried = whole
+        return Trial((first, second), self._measure(error, x, second.step.x) / max(h / self.end, LEAST))
+
+    def _measure(self, error: Array, x0: Array, x1: Array) -> float:
+        """The largest error in units of the tolerance."""
+        size = np.maximum(self.size, np.maximum(np.abs(x0), np.abs(x1)))
+        scaled = np.abs(error) / (self.adaptive.atol + self.adaptive.rtol * size)
+        largest = float(scaled[self.measured].max(initial=0.0))
+        return largest if np.isfinite(largest) else np.inf
+
+    def accept(self, trial: Trial) -> None:
+        """Remember what the next steps start from, and how large states were."""
+        last = trial.pieces[-1]
+        if len(trial.pieces) > 1:
+            self._before = {"whole": (self._tried.h, self._tried.step), "half": (last.h, last.step)}
+        else:
+            self._before = {"whole": (last.h, last.step)}
+        for piece in trial.pieces:
+            self.size = np.maximum(self.size, np.abs(piece.step.x))
+
+
+class _March:
+    """Where a run is, and how it goes on: one attempt at a time."""
+
+    def __init__(self, walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None, start: Array) -> None:
+        self.walk, self.adaptive, self.end, self.all = walk, adaptive, end, times is None
+        self.held = walk.signals.held(0, 0.0, start)
+        self.control = _Control(walk, adaptive, end, self.held, start)
+        self.jumps = {t for t in (*walk.signals.breakpoints, *adaptive.breakpoints) if 0.0 < t < end}
+        self.kept = {end, *(times if times is not None else ())}
+        self.targets = sorted(self.jumps | self.kept)
+        self.t, self.x, self.h, self.good = 0.0, start.copy(), adaptive.first(end), 0
+        self.outcome: tuple[Status, str] | None = None
+        walk.node(self.t, self.x, self.held)
+
+    def attempt(self) -> None:
+        """Try one step; take it if it meets the tolerance, else try a smaller one next."""
+        target = self.targets[bisect_right(self.targets, self.t)]
+        size, lands = _towards(target - self.t, self.h)
+        trial = self.control.attempt(self.t, size, self.x, target if lands and target in self.jumps else None)
+        met = trial.error <= 1.0
+        self.good = self.good + 1 if met else 0
+        if trial.error == np.inf:
+            proposal = size * FAILED
+        else:
+            proposal = self.adaptive.next(size, trial.error, self.control.order, self.good)
+        if met:
+            self.good = 0 if proposal > size else self.good
+            self.h = max(self.h, proposal) if size < self.h else proposal
+            self._take(trial, target if lands else None)
+        else:
+            self.h = proposal
+            if self.h < max(self.adaptive.minimum, SMALLEST * self.end):
+                self.outcome = _too_small(trial, self.t, self.h)
+
+    def _take(self, trial: Trial, target: float | None) -> None:
+        """Record the steps of an attempt, of which the last ends at `target` if it is given."""
+        self.control.accept(trial)
+        for piece in trial.pieces:
+            last = self.walk.last(piece, self.held)
+            if last is not None:
+                self.outcome = self.walk.end(last, self.held)
+                return
+            self.walk.recorder.step(piece)
+            lands = target is not None and piece is trial.pieces[-1]
+            self.t, self.x = target if lands and target is not None else piece.t + piece.h, piece.step.x
+            if self.all or (lands and target in self.kept):
+                self.walk.node(self.t, self.x, self.held)
+        if self.t == self.end:
+            self.outcome = Status.OK, Status.OK.value
+
+    def states(self) -> States:
+        """All that was recorded, and the state that a run ended with."""
+        status, message = self.outcome or (Status.TOO_MANY_STEPS, Status.TOO_MANY_STEPS.value)
+        if not status.wanted and self.walk.recorder.rows[-1][0] != self.t:
+            self.walk.node(self.t, self.x, self.held)
+        return self.walk.states(status, message)
+
+
+def march_adaptively(
+    system: Descriptor,
+    scheme: StateScheme,
+    adaptive: Adaptive,
+    end: float,
+    times: Sequence[float] | None,
+    signals: Signals,
+    start: Array,
+    progress: Callable[[float], None] = lambda t: None,
+    interrupted: Callable[[], bool] = lambda: False,
+    events: Mapping[str, Any] | None = None,
+) -> States:
+    """Step from 0 to `end`; keep the ends of all steps, or only `times` and the end. A failure keeps what there is."""
+    run = _March(Walk(system, scheme, signals, start, times is None, events), adaptive, end, times, start)
+    for _ in range(adaptive.max_steps):
+        try:
+            run.attempt()
+        except InputError as error:
+            run.outcome = Status.BAD_INPUT, str(error)
+        if run.outcome is None and interrupted():
+            run.outcome = Status.INTERRUPTED, Status.INTERRUPTED.value
+        if run.outcome is not None:
+            break
+        progress(run.t)
+    return run.states()
+
+
+def _towards(room: float, h: float) -> tuple[float, bool]:
+    """The next step if there is `room` until a time to land on, and whether it lands: no tiny step is left over."""
+    if h >= room * (1 - ROUND_OFF):
+        return room, True
+    return (room / 2, False) if h > room / 2 else (h, False)
+
+
+def _too_small(trial: Trial, t: float, h: float) -> tuple[Status, str]:
+    """Why a run cannot go on with smaller steps."""
+    if trial.error == np.inf:
+        return stalled(trial.pieces[-1])
+    found = f"At t = {t:.6g} it was {h:.3g}."
+    return Status.STEP_TOO_SMALL, f"{Status.STEP_TOO_SMALL.value} {found}"

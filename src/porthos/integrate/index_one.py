@@ -1,0 +1,237 @@
+"""Explicit Runge-Kutta methods on accelerations, the index-1 form: `MDOP5` and `DOP853` (002, section 4.2).
+
+[M G^T; G 0] (v', lambda) = (f, -d(G v + g_t)/dt along q' = v), with M, f and G at every stage. Truncation and round-off
+make g drift like t^2. Forms: "index 1" lets it drift; "Baumgarte" solves g'' + 2 alpha g' + alpha^2 g = 0 in the place
+of g'' = 0; "projection" moves q and then v, after every step, to the nearest ones in the metric of M that meet the
+constraints.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from scipy import integrate
+
+from porthos.errors import PorthosError, nearest
+from porthos.integrate.half_explicit import LOWER, dormand_prince
+from porthos.integrate.newton import Solver, factorised
+from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
+from porthos.integrate.state_scheme import EmbeddedStep, StateScheme, Step
+from porthos.integrate.tableaus import Tableau
+from porthos.notation import Array
+from porthos.system.constrained import Constrained, kkt_matrix
+from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.lagrangian_system import LagrangianSystem
+from porthos.system.mechanical import MechanicalSystem
+
+FORMS = ("projection", "Baumgarte", "index 1")
+SWEEPS = 6  # of the projection of positions, at most
+FLOOR = 1e-15  # change of positions, relative to their size, that is none
+
+
+class _Motion(Protocol):
+    """A constrained motion as accelerations see it."""
+
+    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
+        """[M G^T; G 0]."""
+
+    def force(self, t: float, q: Array, v: Array, u: Array) -> Array:
+        """All forces but those of the constraints."""
+
+    def gap(self, t: float, q: Array) -> Array:
+        """g."""
+
+    def rate(self, t: float, q: Array, v: Array) -> Array:
+        """G v + g_t."""
+
+    def bend(self, t: float, q: Array, v: Array) -> Array:
+        """The part of g'' without accelerations."""
+
+
+@dataclass(frozen=True)
+class _OfMechanism:
+    system: Constrained
+
+    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
+        return kkt_matrix(self.system, q)
+
+    def force(self, t: float, q: Array, v: Array, u: Array) -> Array:
+        return self.system.force(q, v, u)
+
+    def gap(self, t: float, q: Array) -> Array:
+        return self.system.g(q)
+
+    def rate(self, t: float, q: Array, v: Array) -> Array:
+        return np.asarray(self.system.G(q) @ v)
+
+    def bend(self, t: float, q: Array, v: Array) -> Array:
+        return np.asarray(self.system.G_rate(v) @ v)
+
+
+@dataclass(frozen=True)
+class _OfLagrangian:
+    system: LagrangianSystem
+
+    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
+        M, G = self.system.terms.second(q, v)[2], self.system.terms.G(t, q)
+        return np.block([[M, G.T], [G, np.zeros((self.system.m, self.system.m))]])
+
+    def force(self, t: float, q: Array, v: Array, u: Array) -> Array:
+        terms = self.system.terms
+        inner = terms.Lq(q, v) - terms.second(q, v)[1].T @ v - terms.D(t, q, v) @ v
+        return inner + terms.Bt(t, q, v) @ u[: terms.k]
+
+    def gap(self, t: float, q: Array) -> Array:
+        return self.system.terms.g(t, q)
+
+    def rate(self, t: float, q: Array, v: Array) -> Array:
+        return self.system.terms.G(t, q) @ v + self.system.terms.g_t(t, q)
+
+    def bend(self, t: float, q: Array, v: Array) -> Array:
+        N, _, drift = self.system.terms.curvature(t, q, v, np.zeros(self.system.m))
+        return N @ v + drift
+
+
+@dataclass(frozen=True)
+class IndexOne(StateScheme):
+    """An explicit method on accelerations of mechanisms and Lagrangians; nothing is iterated, nothing stiff is damped.
+
+    `form` is "projection", "Baumgarte" with the rate `alpha`, or "index 1". Masses may be zero where constraints make
+    up for it.
+    """
+
+    form: str = "projection"
+    alpha: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        if self.form not in FORMS:
+            raise PorthosError(f"{name}: found no form '{self.form}'. {nearest(str(self.form), FORMS)}")
+        if not 0.0 < self.alpha < np.inf:
+            raise PorthosError(f"{name}: expected a rate alpha > 0, found {self.alpha!r}.")
+
+    @property
+    def preserves(self) -> frozenset[str]:
+        """Linear momentum, and with projection the constraints on both levels."""
+        return frozenset({LINEAR, *({POSITION, VELOCITY} if self.form == "projection" else ())})
+
+    @property
+    def symmetric(self) -> bool:
+        """Explicit methods are not."""
+        return False
+
+    @property
+    def stiffly_accurate(self) -> bool:
+        """Whether a step ends on the constraints of velocities."""
+        return VELOCITY in self.preserves
+
+    @property
+    def renews_algebraic(self) -> bool:
+        """Multipliers follow from positions and velocities."""
+        return True
+
+    def require(self, system: Descriptor) -> None:
+        """Refuse what has no accelerations."""
+        if not isinstance(system, MechanicalSystem | LagrangianSystem):
+            raise PorthosError(
+                f"simulate: {self!r} steps positions and velocities of mechanisms and Lagrangians, and '{system.name}' "
+                "is neither. Use a Runge-Kutta method such as ph.RadauIIA(3)."
+            )
+
+    @abstractmethod
+    def estimate(self, slopes: Array) -> Array:
+        """The error of the result for a step of size one, from the slopes (s, n) at all stages."""
+
+    def step(
+        self,
+        system: Constrained | LagrangianSystem,
+        h: float,
+        x0: Array,
+        u: Array | None = None,
+        t: float = 0.0,
+        before: Step | None = None,
+    ) -> EmbeddedStep:
+        """One step from x0 = (q, v, lambda); the multipliers of x0 and the step before are not needed."""
+        motion = _OfLagrangian(system) if isinstance(system, LagrangianSystem) else _OfMechanism(system)
+        inputs, (A, c), n = self.inputs(system, u), (self.tableau.A, self.tableau.c), system.n
+        start, multipliers = x0[: 2 * n], np.zeros((c.size, system.m))
+        Y, slopes = np.zeros((c.size, 2 * n)), np.zeros((c.size, 2 * n))
+        for i, time in enumerate((t + c * h).tolist()):
+            Y[i] = start + h * (A[i, :i] @ slopes[:i])
+            q, v = Y[i, :n], Y[i, n:]
+            solve = factorised(motion.kkt(time, q, v))
+            pull = -motion.bend(time, q, v)
+            if self.form == "Baumgarte":
+                pull -= 2 * self.alpha * motion.rate(time, q, v) + self.alpha**2 * motion.gap(time, q)
+            acceleration, multipliers[i] = np.split(solve(np.append(motion.force(time, q, v, inputs[i]), pull)), [n])
+            slopes[i] = np.append(v, acceleration)
+        end = _projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
+        x = np.append(end, multipliers[-1])
+        error = np.append(h * self.estimate(slopes), np.zeros(system.m))
+        return EmbeddedStep(x, np.hstack([Y, multipliers]), np.empty(0), solve, 0, bool(np.isfinite(x).all()), error)
+
+
+def _projected(motion: _Motion, t: float, y: Array, solve: Solver) -> Array:
+    """The nearest q with g = 0, then the nearest v with G v + g_t = 0; `solve` solves with the matrix near them."""
+    n = y.size // 2
+    q, v, still = y[:n].copy(), y[n:], np.zeros(n)
+    for _ in range(SWEEPS):
+        change = solve(np.append(still, -motion.gap(t, q)))[:n]
+        q += change
+        if not np.abs(change).max() > FLOOR * np.abs(q).max():
+            break
+    there = factorised(motion.kkt(t, q, v))
+    return np.append(q, v + there(np.append(still, -motion.rate(t, q, v)))[:n])
+
+
+@dataclass(frozen=True)
+class MDOP5(IndexOne):
+    """The method of Dormand and Prince, of order 5, on accelerations of mechanisms and Lagrangians."""
+
+    @property
+    def order(self) -> int:
+        """Of positions, velocities and multipliers."""
+        return 5
+
+    @property
+    def tableau(self) -> Tableau:
+        """Of Dormand and Prince; the last stage is the result."""
+        return dormand_prince()
+
+    def estimate(self, slopes: Array) -> Array:
+        """The difference to the result of order 4."""
+        return np.asarray((self.tableau.b - np.array(LOWER)) @ slopes)
+
+
+@dataclass(frozen=True)
+class DOP853(IndexOne):
+    """The method of order 8 of Dormand and Prince, as SciPy has it, on accelerations of mechanisms and Lagrangians."""
+
+    @property
+    def order(self) -> int:
+        """Of positions, velocities and multipliers."""
+        return 8
+
+    @property
+    def tableau(self) -> Tableau:
+        """Twelve stages, and the result as a thirteenth."""
+        return _dop853()
+
+    def estimate(self, slopes: Array) -> Array:
+        """e5^2/sqrt(e5^2 + e3^2/100) of the differences to results of orders 5 and 3."""
+        e5, e3 = integrate.DOP853.E5 @ slopes, integrate.DOP853.E3 @ slopes
+        size = np.hypot(e5, 0.1 * e3)
+        return np.asarray(e5**2 / np.where(size > 0.0, size, 1.0))
+
+
+@cache
+def _dop853() -> Tableau:
+    given = integrate.DOP853
+    A = np.zeros((given.n_stages + 1, given.n_stages + 1))
+    A[:-1, :-1], A[-1, :-1] = given.A, given.B
+    return Tableau("DOP853", A, A[-1], A.sum(axis=1), (8, 1, 0))

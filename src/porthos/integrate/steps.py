@@ -1,0 +1,78 @@
+"""Steps that adapt themselves to a tolerance: `Adaptive`, with the options of 000, section 7.1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import inf, isfinite
+from numbers import Integral, Real
+
+from porthos.errors import PorthosError
+
+SAFETY = 0.9  # part of the step that the estimate allows
+WORTH = 1.1  # a step that could grow by less stays as it is, with its Newton matrix
+FIRST = 1e-3  # the first step as a part of the run, if it is not given
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Steps with an error of the whole run of about `rtol` times the size of each state, plus `atol`.
+
+    The size of a state is its largest value so far. `initial`, `minimum` and `maximum` are steps; a step changes at
+    most by the factors `decrease` and `increase`, and grows after `good_steps` steps in a row that met the tolerance.
+    `max_steps` ends a run that takes too many. Steps end exactly on `breakpoints`, where an input jumps; those of
+    `ph.Step`, `ph.Ramp`, `ph.Table` and `ph.Expression` are known.
+    """
+
+    rtol: float = 1e-6
+    atol: float = 1e-9
+    initial: float | None = None
+    minimum: float = 0.0
+    maximum: float = inf
+    decrease: float = 0.2
+    increase: float = 5.0
+    good_steps: int = 1
+    max_steps: int = 100_000
+    breakpoints: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "breakpoints", tuple(float(t) for t in self.breakpoints))
+        numbers = [getattr(self, key) for key in ("rtol", "atol", "minimum", "maximum", "decrease", "increase")]
+        if not all(isinstance(value, Real) and value == value for value in numbers):
+            raise PorthosError(f"Adaptive: expected numbers, found {self!r}.")
+        conditions = {
+            "0 < rtol < 1": 0 < self.rtol < 1,
+            "atol > 0": 0 < self.atol < inf,
+            "0 <= minimum < maximum": 0 <= self.minimum < self.maximum,
+            "0 < decrease < 1": 0 < self.decrease < 1,
+            "increase > 1": 1 < self.increase < inf,
+            "initial between minimum and maximum": self.initial is None
+            or (isfinite(self.initial) and self.initial > 0 and self.minimum <= self.initial <= self.maximum),
+            "a whole number good_steps >= 1": isinstance(self.good_steps, Integral) and self.good_steps >= 1,
+            "a whole number max_steps >= 1": isinstance(self.max_steps, Integral) and self.max_steps >= 1,
+        }
+        for condition, met in conditions.items():
+            if not met:
+                raise PorthosError(f"Adaptive: expected {condition}, found {self!r}.")
+
+    def __repr__(self) -> str:
+        changed = [each for each in fields(self) if getattr(self, each.name) != each.default]
+        told = {each.name: getattr(self, each.name) for each in fields(self)[:2] + tuple(changed)}
+        return f"Adaptive({', '.join(f'{key}={value!r}' for key, value in told.items())})"
+
+    def first(self, end: float) -> float:
+        """The step to begin with in a run of `end` seconds."""
+        guess = FIRST * end if self.initial is None else self.initial
+        return min(max(guess, self.minimum), self.maximum)
+
+    def next(self, h: float, error: float, order: int, good: int) -> float:
+        """The step after one of h whose error, in units of the tolerance, goes with h^order.
+
+        `good` counts the steps in a row that met the tolerance, this one included; 0 means that it did not.
+        """
+        factor = SAFETY * error ** (-1 / order) if error > 0 else self.increase
+        factor = min(max(factor, self.decrease), self.increase)
+        if good == 0:
+            return h * min(factor, SAFETY)
+        if factor >= 1.0 and (factor < WORTH or good < self.good_steps):
+            return h
+        return min(h * factor, self.maximum)

@@ -1,0 +1,127 @@
+"""Events: zeros of functions of the state, located to round-off, on fixed and on adaptive steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from test_adaptive import ECCENTRICITY, planet
+
+import porthos as ph
+
+GRAVITY = 9.81
+STEPS = [0.1, ph.Adaptive(1e-6)]
+
+
+def falling() -> ph.Lagrangian:
+    """A stone that starts at the height 1 with the speed 2 upwards: y = 1 + 2 t - g t^2/2."""
+    y, v = sp.symbols("y v", real=True)
+    return ph.Lagrangian(v**2 / 2 - GRAVITY * y, [y], [v], initial=([1.0], [2.0]), name="stone")
+
+
+LANDS = (2 + np.sqrt(4 + 2 * GRAVITY)) / GRAVITY
+TOP = 2 / GRAVITY
+
+
+@pytest.mark.parametrize("step", STEPS, ids=["fixed", "adaptive"])
+@pytest.mark.parametrize("scheme", [ph.Gauss(2), ph.RadauIIA(2), ph.LobattoIIIC(3)], ids=repr)
+def test_events_of_an_exact_solution_are_found_to_round_off(scheme, step):
+    events = {"lands": lambda t, x: x[0], "top": lambda t, x: x[1], "noon": lambda t, x: t - 1 / 3}
+    run = ph.simulate(falling(), scheme, step, 1.2, events=events)
+    assert [one.name for one in run.events] == ["top", "noon", "lands"]
+    assert [one.t for one in run.events] == pytest.approx([TOP, 1 / 3, LANDS], abs=4e-16)
+    assert run.events[0].x[:2] == pytest.approx([1 + TOP, 0], abs=2e-15)
+    assert run.events[2].x[:2] == pytest.approx([0, -np.sqrt(4 + 2 * GRAVITY)], abs=2e-14)
+    assert run.t[-1] == pytest.approx(1.2)  # it goes on
+    assert run.status is ph.Status.OK
+
+
+@pytest.mark.parametrize("step", STEPS, ids=["fixed", "adaptive"])
+def test_a_terminal_event_ends_the_run_there(step):
+    events = {"lands": ph.Event(lambda t, x: x[0], terminal=True), "late": lambda t, x: t - LANDS - 1e-6}
+    run = ph.simulate(falling(), ph.Gauss(2), step, 1.2, events=events)
+    assert run.status is ph.Status.EVENT
+    assert "It was 'lands' at t = 0.69929" in run.message
+    assert "complete" in repr(run)
+    assert run.t[-1] == run.events[0].t == pytest.approx(LANDS, abs=4e-16)
+    assert np.array_equal(run.x[-1], run.events[0].x)
+    assert [one.name for one in run.events] == ["lands"]
+    assert np.abs(run.power_balance).max() < 1e-13
+    assert run.at(LANDS - 1e-3)[0] == pytest.approx(-1e-3 * run.x[-1, 1] - GRAVITY * 1e-6 / 2, abs=1e-13)
+
+
+def test_the_earliest_of_two_terminal_events_ends_the_run_and_others_before_it_are_kept():
+    events = {
+        "b": ph.Event(lambda t, x: t - 0.57, terminal=True),
+        "a": ph.Event(lambda t, x: t - 0.53, terminal=True),
+        "first": lambda t, x: t - 0.51,
+    }
+    run = ph.simulate(falling(), ph.Gauss(1), 0.1, 1.2, events=events, every=4)
+    assert [one.name for one in run.events] == ["first", "a"]
+    assert run.t.tolist() == pytest.approx([0.0, 0.4, 0.53])
+
+
+def test_directions():
+    def where(direction):
+        event = ph.Event(lambda t, x: np.cos(x[0] * 0 + 2 * np.pi * t), direction=direction)
+        run = ph.simulate(falling(), ph.Gauss(1), 0.05, 1.5, events={"quarter": event})
+        return [one.t for one in run.events]
+
+    assert where(0) == pytest.approx([0.25, 0.75, 1.25], abs=1e-15)
+    assert where(-1) == pytest.approx([0.25, 1.25], abs=1e-15)
+    assert where(1) == pytest.approx([0.75], abs=1e-15)
+
+
+def test_a_zero_at_the_start_is_no_event_and_one_at_a_node_is_one():
+    run = ph.simulate(falling(), ph.Gauss(1), 0.125, 1.0, events={"tick": lambda t, x: t * (t - 0.5)})
+    assert [one.t for one in run.events] == [0.5]
+
+
+@pytest.mark.parametrize("scheme", [ph.Gauss(4), ph.RadauIIA(4)], ids=repr)
+def test_events_have_the_accuracy_of_the_run(scheme):
+    """A planet is nearest and farthest where r.v = 0: at t = pi, 2 pi, 3 pi."""
+    events = {"apsis": lambda t, x: x[:2] @ x[2:]}
+    run = ph.simulate(planet(), scheme, ph.Adaptive(1e-10, 1e-12), 10.0, events=events)
+    assert [one.t for one in run.events] == pytest.approx(np.pi * np.arange(1, 4), abs=1e-8)
+    assert [one.x[0] for one in run.events] == pytest.approx(
+        [-1 - ECCENTRICITY, 1 - ECCENTRICITY, -1 - ECCENTRICITY], abs=1e-8
+    )
+    assert all(abs(one.x[:2] @ one.x[2:]) < 1e-13 for one in run.events)
+
+
+@pytest.mark.parametrize("scheme", [ph.HEDOP5(), ph.LobattoPair(3), ph.Murua(2), ph.RadauIIA(3)], ids=repr)
+def test_events_of_mechanisms_lie_on_the_constraints(scheme):
+    model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    model.point_mass("bob", 1.0, position=(-1, 0, 0))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(-1, 0, 0))
+    system = model.assemble()
+    lowest = ph.Event(lambda t, x: system.split(x)[0][0], terminal=True)
+    run = ph.simulate(system, scheme, ph.Adaptive(1e-9, 1e-10), 2.0, events={"lowest": lowest})
+    assert run.events[0].t == pytest.approx(2.36784194757623745 / 4, abs=1e-8)
+    assert run["bob"].position[-1] == pytest.approx([0, 0, -1], abs=1e-8)
+    assert run.velocity_error[-1] < 1e-13
+    assert run.status is ph.Status.EVENT
+
+
+def test_a_function_that_fails_keeps_what_was_computed():
+    for step in STEPS:
+        bad = {"bad": lambda t, x: 1 / float(t < 0.5)}
+        run = ph.simulate(falling(), ph.Gauss(2), step, 1.0, events=bad, on_failure="return")
+        assert run.status is ph.Status.BAD_INPUT
+        assert "event 'bad' at t =" in run.message
+        assert "ZeroDivisionError" in run.message
+        assert 0.1 < run.t[-1] <= 0.5
+    with pytest.raises(ph.InputError, match="event 'bad' at t = 0: its function returned nan"):
+        ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, events={"bad": lambda t, x: np.nan})
+
+
+def test_events_that_make_no_sense_are_refused():
+    with pytest.raises(ph.PorthosError, match="expected a function of"):
+        ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, events={"wrong": 3.0})
+    with pytest.raises(ph.PorthosError, match="direction must be -1, 0 or 1, found 2"):
+        ph.Event(lambda t, x: 0.0, direction=2)
+    model = ph.Model("bead")
+    model.point_mass("bead", 1.0)
+    for scheme in (ph.Midpoint(), ph.Composition(), ph.GeneralizedAlpha(), ph.Livens()):
+        with pytest.raises(ph.PorthosError, match="has no events: all its steps have one size"):
+            ph.simulate(model, scheme, 0.1, 1.0, events={"noon": lambda t, x: t - 0.5})
