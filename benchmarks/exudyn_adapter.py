@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.case import Case, Code, CodeFailedError, Record
-from benchmarks.models import GROUND, Body, Joint, Mechanism, Vector, frame
+from benchmarks.models import GROUND, Body, Joint, Mechanism, Spring, Vector, frame
 
 sys.exudynFast = True  # Exudyn's switch for its faster build: no range checks, AVX2
 
@@ -78,7 +78,7 @@ class ExudynCase(Case):
         self._mechanism, self._choice = mechanism, setting
         self._container = exu.SystemContainer()
         self._mbs = self._container.AddSystem()
-        self._nodes = _fill(self._mbs, mechanism, NODES[setting.node])
+        self._nodes, self._springs = _fill(self._mbs, mechanism, NODES[setting.node])
         self._mbs.Assemble()
 
     def run(self, h: float, steps: int) -> None:
@@ -103,7 +103,11 @@ class ExudynCase(Case):
         )
         m, J = np.array([b.mass for b in bodies]), np.array([b.moments for b in bodies])
         kinetic = 0.5 * float(m @ (v**2).sum(axis=1) + (J * w**2).sum())
-        return r, kinetic, -float(m @ r @ np.array(self._mechanism.gravity))
+        lengths = [self._mbs.GetObjectOutput(number, OUT.Distance) for number in self._springs]
+        stored = sum(
+            0.5 * s.stiffness * (x - s.length) ** 2 for s, x in zip(self._mechanism.springs, lengths, strict=True)
+        )
+        return r, kinetic, stored - float(m @ r @ np.array(self._mechanism.gravity))
 
 
 class _Recorder:
@@ -161,8 +165,8 @@ def _solve(solver: Any, mbs: Any, settings: Any) -> None:
         raise CodeFailedError(f"Exudyn stopped at t = {solver.it.currentTime:.6g} of {solver.it.endTime:.6g}.")
 
 
-def _fill(mbs: Any, mechanism: Mechanism, node_type: Any) -> list[Any]:
-    """Add bodies, their weight and the joints; returns the nodes."""
+def _fill(mbs: Any, mechanism: Mechanism, node_type: Any) -> tuple[list[Any], list[Any]]:
+    """Add bodies, their weight, the joints and the springs; returns the nodes and the springs."""
     ground = mbs.AddObject(items.ObjectGround())
     nodes, numbers = [], []
     for b in mechanism.bodies:
@@ -173,10 +177,27 @@ def _fill(mbs: Any, mechanism: Mechanism, node_type: Any) -> list[Any]:
         if any(mechanism.gravity):
             marker = mbs.AddMarker(items.MarkerBodyMass(bodyNumber=numbers[-1]))
             mbs.AddLoad(items.LoadMassProportional(markerNumber=marker, loadVector=list(mechanism.gravity)))
+
+    def side(k: int) -> tuple[Any, Body | None]:
+        return (ground, None) if k == GROUND else (numbers[k], mechanism.bodies[k])
+
     for joint in mechanism.joints:
-        sides = [(ground, None) if k == GROUND else (numbers[k], mechanism.bodies[k]) for k in (joint.a, joint.b)]
-        _join(mbs, joint, sides)
-    return nodes
+        _join(mbs, joint, [side(joint.a), side(joint.b)])
+    return nodes, [_hang(mbs, spring, [side(spring.a), side(spring.b)]) for spring in mechanism.springs]
+
+
+def _hang(mbs: Any, spring: Spring, sides: list[tuple[Any, Body | None]]) -> Any:
+    """Add a spring; returns its number."""
+    points = (spring.point_a, spring.point_b)
+    markers = [
+        mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=n, localPosition=_local(body, at)))
+        for (n, body), at in zip(sides, points, strict=True)
+    ]
+    return mbs.AddObject(
+        items.ObjectConnectorSpringDamper(
+            markerNumbers=markers, referenceLength=spring.length, stiffness=spring.stiffness, damping=0.0
+        )
+    )
 
 
 def _join(mbs: Any, joint: Joint, sides: list[tuple[Any, Body | None]]) -> None:

@@ -124,7 +124,7 @@ def _fill_tree(mbs: Any, mechanism: Mechanism, links: list[Link]) -> None:
 def settings(mechanism: Mechanism) -> Iterator[str]:
     """Both linear solvers for trees; none for mechanisms with loops, which this object does not have."""
     links, loops = spanning_tree(mechanism)
-    if not loops and all(link.joint is not None for link in links):
+    if not loops and not mechanism.springs and all(link.joint is not None for link in links):
         yield from SOLVERS
 
 

@@ -151,7 +151,7 @@ class Chooser:
             raise CodeFailedError(f"more than {limit:g} s per step expected")
         settings = list(code.settings(mechanism))
         if not settings:
-            raise CodeFailedError("trees only")
+            raise CodeFailedError("springs not set up" if mechanism.springs else "trees only")
         if bodies > LARGE and key in self._best:
             settings = self._best[key][:CARRIED]
         trials, reasons = [], set()

@@ -53,6 +53,18 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
+class Spring:
+    """A linear spring between points of bodies a and b (indices, or GROUND), in world coordinates at t = 0."""
+
+    a: int
+    b: int
+    point_a: Vector
+    point_b: Vector
+    stiffness: float
+    length: float
+
+
+@dataclass(frozen=True, eq=False)
 class Mechanism:
     """Bodies and joints, and how it is measured: `steps` of size `h` are timed, `check` of them compared."""
 
@@ -63,6 +75,7 @@ class Mechanism:
     h: float
     steps: int
     check: int = 100
+    springs: tuple[Spring, ...] = ()
 
     @property
     def loops(self) -> bool:
@@ -265,6 +278,24 @@ def ladder(count: int, steps: int, speed: float = 1.0) -> Mechanism:
     return Mechanism(f"ladder of {count}", tuple(bodies), tuple(joints), GRAVITY, h=1e-3, steps=steps)
 
 
+def car() -> Mechanism:
+    """A chassis on four wheel carriers, which slide vertically in it, suspension springs, and tyres as springs.
+
+    It starts out of balance: the chassis rolls, pitches and falls; dampers are left out, so that energy shows errors.
+    """
+    size = np.array([3.6, 1.5, 0.5])
+    moments = 1200.0 / 12 * (np.sum(size**2) - size**2)
+    rates, centre = np.array([0.3, -0.2, 0.1]), np.array([0.0, 0.0, 0.7])
+    bodies, joints, springs = [Body(1200.0, moments, centre, velocity=-0.5 * E3, angular_velocity=rates)], [], []
+    for k, (x, y) in enumerate([(1.4, 0.75), (1.4, -0.75), (-1.3, 0.75), (-1.3, -0.75)], start=1):
+        hub, top, foot = np.array([x, y, 0.3]), np.array([x, y, 0.8]), np.array([x, y, 0.0])
+        speed = -0.5 * E3 + np.cross(rates, hub - centre)
+        bodies.append(Body(40.0, np.array([0.9, 1.6, 0.9]), hub, velocity=speed, angular_velocity=rates))
+        joints.append(Joint("prismatic", 0, k, hub, axis=E3))
+        springs += [Spring(0, k, top, hub, 2.0e4, 0.62), Spring(GROUND, k, foot, hub, 2.0e5, 0.317)]
+    return Mechanism("car on springs", tuple(bodies), tuple(joints), GRAVITY, 1e-3, 1000, springs=tuple(springs))
+
+
 # Steps timed: enough to forget the first ones, few enough for the peers.
 CHAIN_STEPS = {1: 10000, 4: 5000, 16: 1000, 64: 500, 256: 200, 1024: 100, 4096: 60}
 
@@ -283,5 +314,6 @@ def catalogue() -> list[Entry]:
         Entry("net 20 x 20", "net", net, False),
         Entry("ladder of 4", "ladder", lambda: ladder(4, 1000), True),
         Entry("ladder of 64", "ladder", lambda: ladder(64, 200), False),
+        Entry("car on springs", "car", car, True),
     ]
     return entries

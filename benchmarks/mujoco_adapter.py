@@ -165,7 +165,9 @@ def _connect(spec: Any, mechanism: Mechanism, joint: Joint) -> None:
 
 
 def settings(mechanism: Mechanism) -> Iterator[Setting]:
-    """One for trees; solvers and their options for loops."""
+    """One for trees; solvers and their options for loops; springs between bodies are not set up here."""
+    if mechanism.springs:
+        return
     if not spanning_tree(mechanism)[1]:
         yield Setting(loops=False)
     elif len(mechanism.bodies) > DENSE_LIMIT:

@@ -57,6 +57,9 @@ def model(mechanism: Mechanism) -> ph.Model:
                 result.universal(f"joint {k}", a, b, at=j.at, axis_a=j.axis, axis_b=j.axis_b)
             case _:
                 raise ValueError(f"{mechanism.name}: the Porthos adapter has no joint of kind '{j.kind}'.")
+    for k, s in enumerate(mechanism.springs):
+        a, b = (result.ground if part == GROUND else str(part) for part in (s.a, s.b))
+        result.spring(f"spring {k}", a, b, s.point_a, s.point_b, stiffness=s.stiffness, length=s.length)
     return result
 
 

@@ -59,7 +59,8 @@ start horizontally at rest; hinges are horizontal. Tree: binary, spherical joint
 20 x 20 nodes in the horizontal plane, 760 bars with spherical joints, two opposite corners held. Ladder of n: n + 1
 hanging cranks with hinges at the ground and n couplers with spherical joints between their ends, which start with
 1 m/s. Closed loop: document 001, section 7.2, from t = 1 s on, when its load has gone. Slider-crank: document 001,
-section 7.3, with the inertias of the IFToMM library."""
+section 7.3, with the inertias of the IFToMM library. Car on springs: a chassis of 1200 kg, four wheel carriers that
+slide vertically in it, suspension springs of 20 kN/m and tyres as springs of 200 kN/m, without dampers."""
 
 ABOUT_FIGURE = """\
 Chain of 16 bars with spherical joints that starts with angular velocities about the vertical besides gravity. The error
