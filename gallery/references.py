@@ -135,6 +135,35 @@ REFERENCES: tuple[Reference, ...] = (
         f"{LIBRARY}, A04",
     ),
     Reference("bricard", "dE", "largest change of the energy [J]", 0.0, 1e-12, "conservation"),
+    Reference(
+        "car",
+        "frequencies",
+        "frequencies [Hz] without dampers and weight",
+        (
+            1.520284111566,
+            1.597098171306,
+            1.647093518214,
+            4.287645913419,
+            4.326004939221,
+            7.559328797323,
+            12.00337614329,
+            12.01246027112,
+            12.12183643357,
+            12.20004934864,
+        ),
+        1e-9,
+        "eigenvalues of the linear model",
+    ),
+    Reference(
+        "car",
+        "eigenvalues",
+        "real and imaginary part [1/s] of the three slowest eigenvalues with dampers",
+        ((-2.766517954296, 9.881340591598), (-3.333863350546, 10.06673466963), (-4.217404501126, 10.16002173459)),
+        1e-8,
+        "eigenvalues of the linear model",
+    ),
+    Reference("car", "carried", "force of all tyres [N] at rest", 1380 * 9.81, 1e-5, "weight"),
+    Reference("car", "balance", "H - H(0) + D [J] over 10 s, of 567 J dissipated", 0.0, 1e-9, "balance"),
     *_loop("exact", 2095.569748, 300.0),
     Reference(
         "dc_motor",
@@ -205,6 +234,30 @@ REFERENCES: tuple[Reference, ...] = (
     Reference("free_rigid_body", "interval", "time between turns [s]", 2.238695161, 1e-9, ELLIPTIC),
     Reference("free_rigid_body", "H", "energy [J] at t = 10 s", 0.385434635417, 1e-12, "conservation"),
     Reference(
+        "governor",
+        "state",
+        "angle of the arms [rad] and height of the sleeve [m] at t = 0.2, 0.5, 2 s",
+        ((0.8230601528555, 0.3546733899767), (0.5538654315635, 0.3047906827184), (0.7951487671906, 0.3488548588787)),
+        1e-9,
+        "equations in two coordinates, SciPy Radau",
+    ),
+    Reference("governor", "balance", "what the energy balance misses [J]", 0.0, 1e-11, "balance"),
+    Reference(
+        "gyroscope",
+        "angles",
+        "turn of the outer ring and elevation of the axis [rad] at t = 0.2, 0.5, 1 s",
+        (
+            (0.04667883344152, -0.003240854944943),
+            (0.1117560011125, -0.0005782388089861),
+            (0.2230550980266, -0.002123510665975),
+        ),
+        3e-9,
+        "equations in two angles, SciPy DOP853",
+    ),
+    Reference(
+        "gyroscope", "precession", "turn [rad] in 1 s of steady precession", 0.220725, 1e-9, "m g l/(C n), exact"
+    ),
+    Reference(
         "heavy_top",
         "x",
         "centre of mass [m] at t = 0.2, 1, 2 s",
@@ -217,6 +270,22 @@ REFERENCES: tuple[Reference, ...] = (
         f"literature on rotational integrators, {AGAIN}",
     ),
     Reference("heavy_top", "E", "energy [J] at t = 2 s", 5435.6967908655, 5e-9, "conservation"),
+    Reference(
+        "maxwell",
+        "state",
+        "elongation [m] and speed [m/s] at t = 0.1, 0.3, 1 s",
+        (
+            (0.09224966977409, 0.9389606427585),
+            (0.01803121132001, -0.4648763661557),
+            (-1.880045875964e-05, -0.05357336464613),
+        ),
+        2e-6,
+        "exponential of a matrix",
+    ),
+    Reference("maxwell", "way", "way [m] of the block until it stops", 0.1, 1e-9, "impulse, exact"),
+    Reference(
+        "maxwell", "relaxed", "elongation [m] after 0.3 s if held", 0.05 * np.exp(-2.0), 1e-12, "exact: exponential"
+    ),
     Reference(
         "pendulum",
         "P",
@@ -278,6 +347,15 @@ REFERENCES: tuple[Reference, ...] = (
         0.05e-4,
         "Kinon, Betsch, 6.2",
     ),
+    Reference(
+        "suspension",
+        "angle",
+        "angle of the arms [rad] at t = 0.05, 0.15, 0.5 s",
+        (-0.03305642856774, -0.02388256459612, -0.02561772475557),
+        1e-9,
+        "equation of the angle, SciPy DOP853",
+    ),
+    Reference("suspension", "balance", "what the energy balance misses [J]", 0.0, 1e-10, "balance"),
     Reference(
         "two_masses",
         "left",

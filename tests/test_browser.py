@@ -9,6 +9,7 @@ from playwright.sync_api import sync_playwright
 
 import porthos as ph
 from porthos.cli.examples import example
+from tests.rocker import rocker
 
 BROWSERS = ("chromium", "google-chrome")
 OPTIONS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -204,6 +205,22 @@ def test_switches_and_camera(browser, slider_crank):
         assert look(page)[1] != seen["3D"]
         page.get_by_role("button", name="3D", exact=True).click()
         assert look(page)[1] == seen["3D"]
+
+
+def test_springs_and_dampers_move_and_can_be_hidden(browser, folder):
+    with opened(browser, rocker().report(folder / "rocker.html")) as page:
+        switch = page.locator("input[data-switch='springs and dampers']")
+        hidden = {}
+        for time in (0.0, 0.1):
+            scrub(page, time)
+            shown = look(page)
+            page.screenshot(path=SCREENSHOTS / f"rocker_{time:g}.png")
+            switch.click()
+            hidden[time] = look(page)
+            switch.click()
+            assert look(page)[1] == shown[1] != hidden[time][1]
+            assert shown[0] > hidden[time][0]
+        assert hidden[0.0][1] != hidden[0.1][1]
 
 
 def test_schemes_of_colour(browser, slider_crank):

@@ -21,13 +21,17 @@ from typer.testing import CliRunner
 import porthos as ph
 from gallery import (
     bricard,
+    car,
     closed_loop,
     cylindrical_pair,
     double_pendulum,
     free_rigid_body,
+    governor,
+    gyroscope,
     heavy_top,
     pendulum,
     slider_crank,
+    suspension,
 )
 from porthos.cli import doctor
 from porthos.cli.app import app, main
@@ -37,19 +41,23 @@ from porthos.model.schema import json_schema
 
 GALLERY = {
     "bricard": bricard,
+    "car": car,
     "closed-loop": closed_loop,
     "cylindrical-pair": cylindrical_pair,
     "double-pendulum": double_pendulum,
     "free-rigid-body": free_rigid_body,
+    "governor": governor,
+    "gyroscope": gyroscope,
     "heavy-top": heavy_top,
     "pendulum": pendulum,
     "slider-crank": slider_crank,
+    "suspension": suspension,
 }
 EQUATIONS = {  # examples without a file: they are about equations or systems that were connected, not mechanisms
     "car-axis",
     "squeezer",
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
-    "redundant-masses", "spring-pendulum", "sliding-pendulum",
+    "redundant-masses", "spring-pendulum", "sliding-pendulum", "maxwell",
 }  # fmt: skip
 FILES = {name: Path(str(entry)) for name, entry in catalogue().items()}
 

@@ -15,6 +15,7 @@ from porthos.results.run import nearest_states
 from porthos.show.meshes import Surface, mesh, refined
 from porthos.show.movie import Camera, Film
 from porthos.show.scene import scene_of
+from tests.rocker import rocker
 from tests.swing import swing
 
 CIRCLE = 24 / 2 * np.sin(2 * np.pi / 24)  # area of the polygon in place of a unit circle, pi for a true one
@@ -51,6 +52,21 @@ def test_meshes_are_closed_and_have_their_volume(kind):
     there, back = ({tuple(e) for e in some.tolist()} for some in (edges, edges[:, ::-1]))
     assert there == back  # each edge has a neighbour on its other side
     assert len(there) == len(edges)
+
+
+def test_coils_follow_the_ends_of_their_spring():
+    run = rocker()
+    surface = Surface(run, scene_of(run))
+    coils = [k for k, solid in enumerate(surface.solids) if solid.kind == "coil"]
+    coil = max(coils, key=lambda k: surface.solids[k].size[-1])  # the other one is around the hinge
+    first = sum(len(mesh(solid.kind, solid.size)[0]) for solid in surface.solids[:coil])
+    count, wire = len(mesh("coil", surface.solids[coil].size)[0]), surface.solids[coil].size[1]
+    assert volume(*mesh("coil", surface.solids[coil].size)) > 0.0  # its normals point outwards
+    place = run["lever"].point(np.array([0.1, 0.0, 0.0]))
+    for frame in (0, 40, 100):
+        points = surface.points(frame)[first : first + count]
+        assert np.linalg.norm(points[:6].mean(axis=0) - (0.4, 0, 0)) < wire
+        assert np.linalg.norm(points[-6:].mean(axis=0) - place[frame]) < wire
 
 
 def test_refined_is_the_same_surface():

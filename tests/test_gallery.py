@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
-from scipy.linalg import expm
+from scipy.linalg import eigh, expm
 
 import porthos as ph
 from docs.site.gallery import MODULES
 from gallery import (
     bricard,
+    car,
     car_axis,
     closed_loop,
     cylindrical_pair,
@@ -24,8 +25,11 @@ from gallery import (
     double_pendulum,
     energy_shaping,
     free_rigid_body,
+    governor,
+    gyroscope,
     heavy_top,
     lorenz,
+    maxwell,
     pendulum,
     pendulum_forms,
     reactor,
@@ -34,6 +38,7 @@ from gallery import (
     sliding_pendulum,
     spring_pendulum,
     squeezer,
+    suspension,
     two_masses,
     wind_pendulum,
 )
@@ -356,6 +361,142 @@ def test_sliding_pendulum():
     assert np.ptp(ends[0].H) > 1e-5  # p = M v to second order only
 
 
+# --- springs and dampers
+
+
+def cross(r):
+    """w -> r x w."""
+    return np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
+
+
+def small_vibrations_of_the_car():
+    """Mass, stiffness and damping (10, 10) for (u, w, s_1 ... s_4), with numbers written down again."""
+    A, K, C = (np.zeros((10, 10)) for _ in range(3))
+    A[:3, :3] = 1200 * np.eye(3)
+    A[3:6, 3:6] = 100 * np.diag([1.0**2 + 0.5**2, 3.8**2 + 0.5**2, 3.8**2 + 1.0**2])
+    across = 45 * (3 * 0.3**2 + 0.2**2) / 12
+    for i, (x, y, k) in enumerate([(1.2, 0.75, 40e3), (1.2, -0.75, 40e3), (-1.4, 0.75, 35e3), (-1.4, -0.75, 35e3)]):
+        centre, contact = (np.hstack([np.eye(3), -cross((x, y, z)), np.zeros((3, 4))]) for z in (-0.35, -0.65))
+        centre[2, 6 + i] = contact[2, 6 + i] = 1.0
+        A += 45 * centre.T @ centre
+        A[3:6, 3:6] += np.diag([across, 45 * 0.3**2 / 2, across])
+        K += contact.T @ np.diag([180e3, 150e3, 220e3]) @ contact
+        C += contact.T @ np.diag([200, 200, 100]) @ contact
+        K[6 + i, 6 + i] += k
+        C[6 + i, 6 + i] += 3e3
+    return A, K, C
+
+
+def test_car_against_its_small_vibrations():
+    A, K, C = small_vibrations_of_the_car()
+    number = car.number()
+    assert number["frequencies"] == pytest.approx(np.sqrt(eigh(K, A, eigvals_only=True)) / (2 * np.pi), rel=1e-9)
+    values = np.linalg.eigvals(
+        np.block([[np.zeros((10, 10)), np.eye(10)], [-np.linalg.solve(A, K), -np.linalg.solve(A, C)]])
+    )
+    values = sorted(values[values.imag > 0], key=abs)[:3]
+    np.testing.assert_allclose(number["eigenvalues"], [(s.real, s.imag) for s in values], rtol=1e-9)
+    assert number["carried"] == pytest.approx((1200 + 4 * 45) * 9.81, rel=1e-9)
+    assert number["balance"] < 1e-9
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=named)
+def test_energy_of_the_car_is_stored_supplied_or_dissipated(scheme):
+    run = car.run(scheme)
+    assert run.dissipated_energy[-1] > 500
+    assert np.abs(run.energy - run.energy[0] + run.dissipated_energy).max() < 1e-12 * 13537.8
+
+
+def test_cars_can_be_put_side_by_side():
+    model = ph.Model("park", gravity=(0, 0, -9.81))
+    for k in range(2):
+        car.add_car(model, f"car {k}: ", (0.0, 3.0 * k))
+    two, one = ph.simulate(model, ph.Midpoint(), 2e-3, 0.5), car.run(ph.Midpoint(), end=0.5)
+    np.testing.assert_allclose(two["car 1: chassis"].position - (0, 3, 0), one["chassis"].position, atol=1e-10)
+
+
+def test_governor_in_minimal_coordinates():
+    """Angle and height with the constant momentum about the shaft; stiff."""
+    ball, rest, s0, a0 = 0.4 * 0.045**2, 0.015**2 + 0.75 * (0.015**2 + 0.04**2), 0.18, np.pi / 6
+
+    def inertia(a):
+        return rest + 2 * (0.04 + 0.3 * np.sin(a)) ** 2 + 2 * ball
+
+    def rates(t, y):
+        a, z, a_rate, z_rate = y
+        out, down = 0.16 * np.sin(a), 0.6 - 0.16 * np.cos(a) - z
+        s = np.hypot(out, down)
+        by_a, by_z = 0.16 * (out * np.cos(a) + down * np.sin(a)) / s, -down / s
+        F = 8e5 * (s - s0) + 4e4 * (by_a * a_rate + by_z * z_rate)
+        lift = (0.04 + 0.3 * np.sin(a)) * 0.3 * np.cos(a) * (inertia(a0) * 11.0 / inertia(a)) ** 2
+        pull = (lift - 9.81 * 0.3 * np.sin(a) - F * by_a) / (0.3**2 + ball)
+        return a_rate, z_rate, pull, -9.81 - 2 * F * by_z / 1.5
+
+    start = (a0, 0.6 - 0.16 * np.cos(a0) - np.sqrt(s0**2 - (0.16 * np.sin(a0)) ** 2), 0.0, 0.0)
+    exact = solve_ivp(rates, (0, 2), start, t_eval=(0.2, 0.5, 2), method="Radau", rtol=1e-10, atol=1e-12).y[:2].T
+    number = governor.number()
+    np.testing.assert_allclose(number["state"], exact, atol=1e-8)
+    assert number["balance"] < 1e-11
+
+
+def test_suspension_in_its_angle():
+    def unit(a):
+        return np.array([np.cos(a), np.sin(a)])
+
+    springs = [  # pivot, radius, anchor, rest, stiffness, damping in the plane (y, z)
+        ((0.3, 0.22), 0.22, (0.42, 0.62), np.hypot(0.1, 0.4) + 0.06, 45e3, 2.5e3),
+        ((0.4, 0.31), 0.35, (0.75, 0.0), 0.31, 200e3, 150.0),
+    ]
+    inertia = 2 * (3 * (0.35**2 + 0.03**2) / 12 + 3 * 0.35**2 / 4) + 28 * 0.35**2
+
+    def rates(t, y):
+        a, a_rate = y
+        torque = -(3 + 28) * 9.81 * 0.35 * np.cos(a)
+        for pivot, radius, anchor, rest, k, c in springs:
+            gap = np.asarray(pivot) + radius * unit(a) - anchor
+            s = np.linalg.norm(gap)
+            arm = gap @ unit(a + np.pi / 2) * radius / s
+            torque -= (k * (s - rest) + c * arm * a_rate) * arm
+        return a_rate, torque / inertia
+
+    exact = solve_ivp(rates, (0, 0.5), (0, 0), t_eval=(0.05, 0.15, 0.5), **TIGHT).y[0]
+    number = suspension.number()
+    np.testing.assert_allclose(number["angle"], exact, atol=1e-9)
+    assert number["balance"] < 1e-10
+
+
+def test_gyroscope_in_its_angles():
+    def ring(m, outer, inner):
+        return m * (outer**2 + inner**2) / 2, m * (3 * (outer**2 + inner**2) + 0.02**2) / 12
+
+    weight, rotor, momentum = 0.4 * 0.3 * 0.02**2, 2 * (3 * 0.1**2 + 0.04**2) / 12, 2 * 0.1**2 / 2 * 200
+    around, flat = ring(0.4, 0.16, 0.14)
+    Io, Iy, swung = ring(0.6, 0.2, 0.18)[1], flat + weight, weight + rotor + 0.3 * 0.15**2
+    Ix, Iz = flat + swung, around + swung
+
+    def rates(t, y):
+        s, c = np.sin(y[1]), np.cos(y[1])
+        turn = -momentum * s / (Io + Iy * s**2 + Iz * c**2)
+        return turn, y[2], ((Iy - Iz) * s * c * turn**2 + (momentum * turn - 0.3 * 9.81 * 0.15) * c) / Ix
+
+    exact = solve_ivp(rates, (0, 1), (0, 0, 0), t_eval=(0.2, 0.5, 1), **TIGHT).y[:2].T
+    number = gyroscope.number()
+    np.testing.assert_allclose(number["angles"], exact, atol=3e-9)
+    assert number["precession"] == pytest.approx(0.3 * 9.81 * 0.15 / momentum, abs=1e-9)
+    assert number["nod"] < 1e-9
+    assert number["drift"] < 1e-10
+
+
+def test_maxwell_element_against_the_exponential_of_a_matrix():
+    """(e, v)' = (v - k e/c, -k e/m), with numbers written down again."""
+    A = np.array([[-200 / 30, 1], [-200 / 2, 0]])
+    number = maxwell.number()
+    np.testing.assert_allclose(number["state"], [expm(A * t) @ (0, 1.5) for t in (0.1, 0.3, 1)], atol=2e-6)
+    assert number["way"] == pytest.approx(2 * 1.5 / 30, abs=1e-9)
+    assert number["relaxed"] == pytest.approx(0.05 * np.exp(-200 / 30 * 0.3), abs=1e-12)
+    assert number["balance"] < 1e-13
+
+
 # --- interconnection
 
 
@@ -426,19 +567,24 @@ def test_reactor():
 
 QUIET = [
     bricard,
+    car,
     closed_loop,
     cylindrical_pair,
     dc_motor,
     double_pendulum,
     energy_shaping,
     free_rigid_body,
+    governor,
+    gyroscope,
     heavy_top,
     lorenz,
+    maxwell,
     pendulum,
     pendulum_forms,
     redundant_masses,
     sliding_pendulum,
     spring_pendulum,
+    suspension,
     reactor,
     squeezer,
     car_axis,

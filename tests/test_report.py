@@ -18,6 +18,7 @@ from porthos.show.report import page, report
 from porthos.show.solids import GROUND, body_solids
 from porthos.show.stage import Stage, extremes, kept_frames, plain
 from tests.mechanisms import KINDS, join
+from tests.rocker import rocker
 from tests.swing import swing
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -244,6 +245,49 @@ def test_every_joint_is_drawn_where_it_is(kind):
     assert {piece["part"] for piece in pieces} == {0, GROUND}
     assert len(description["links"]) == (kind == "distance")
     assert all(np.isfinite(piece["size"]).all() and min(piece["size"]) > 0 for piece in pieces)
+
+
+def test_force_elements_are_drawn_where_they_act():
+    """Ends of links, taken through the motion of their parts, are as far apart as the elements say."""
+    run = rocker()
+    data, numbers = Stage(run).description, Stage(run).numbers
+    values = np.frombuffer(base64.b64decode(numbers), dtype="<f4")
+
+    def path(end):
+        if end["part"] == GROUND:
+            return np.array(end["at"])
+        moved = table(data, values, data["bodies"][end["part"]]["motion"], 7)
+        return moved[:, :3] + Rotation.from_quat(moved[:, 3:]).apply(end["at"])
+
+    links = [link for link in data["links"] if link["group"] == "elements"]
+    assert [link["form"] for link in links] == ["coil", "rod", "sleeve", "rod", "sleeve", "rod"]
+    owners = ["strut"] * 3 + ["brake"] * 2 + ["pull"]
+    for owner, link in zip(owners, links, strict=True):
+        lengths = np.linalg.norm(path(link["b"]) - path(link["a"]), axis=1)
+        assert np.ptp(lengths) > 1e-3
+        np.testing.assert_allclose(lengths, run.element(owner).measure, atol=1e-6)
+        assert link["form"] != "sleeve" or 0.0 < link["more"] < lengths.min()
+    pieces = [solid for solid in data["solids"] if solid["group"] == "elements" and solid["kind"] != "cone"]
+    assert [(piece["kind"], piece["part"]) for piece in pieces] == [("coil", GROUND), ("ellipsoid", 0)]
+    np.testing.assert_allclose(pieces[0]["at"], (0, 0, 0.5), atol=1e-12)
+    np.testing.assert_allclose(pieces[1]["at"], (0.3, 0, 0), atol=1e-12)
+    assert np.all(np.asarray(data["low"]) <= (0.1, 0, 0))  # the feet on the ground are in the scene
+
+
+def test_page_tells_of_force_elements():
+    run = rocker()
+    text, data = page(run), Stage(run).description
+    assert "<h3>Force elements</h3>" in text
+    assert "stiffness (400, 0, 900), damping 4, length 0.5" in text
+    assert "W + D, with the energy D that dampers took" in text
+    energy = next(one for one in data["quantities"] if one["name"] == "energy")
+    assert [curve["symbol"] for curve in energy["curves"]] == ["H = T + V", "T", "V", "V_e", "D"]
+    offered = {one["name"]: one["axis"] for one in data["quantities"] if one["group"] == "springs and dampers"}
+    assert offered["springs and dampers/strut.force"] == "force [N]"
+    assert offered["springs and dampers/coil.measure"] == "angle [rad]"
+    assert "springs and dampers/rubber.energy" in offered
+    assert "springs and dampers/rubber.force" not in offered
+    assert not any("dampers" in finding.words for finding in verdict(swing()).findings)
 
 
 def test_symbols_lose_their_tex():

@@ -1,11 +1,28 @@
 // Solids of the description as geometries; equal ones share theirs. Long axes are z, as in the description.
 import {
-  BoxGeometry, BufferGeometry, CapsuleGeometry, CylinderGeometry, EdgesGeometry, LatheGeometry, SphereGeometry, Vector2,
+  BoxGeometry, BufferGeometry, CapsuleGeometry, Curve, CylinderGeometry, EdgesGeometry, LatheGeometry, SphereGeometry,
+  TubeGeometry, Vector2, Vector3,
 } from "three";
 
 const SIDES = 40;
 const SHARP = 35; // degrees from which an edge is drawn
+const [TURNS, PIECES, ROUND, LEAD] = [8, 24, 6, 0.12]; // of a coil: turns, pieces a turn, sides of its wire, straight ends
 const known = new Map();
+
+/** The line of a coil about z: straight at its ends, wound between, at its radius after half a turn. */
+class Winding extends Curve {
+  constructor(radius, length) {
+    super();
+    [this.radius, this.length] = [radius, length];
+  }
+
+  getPoint(share, point = new Vector3()) {
+    const wound = Math.min(1, Math.max(0, (share - LEAD) / (1 - 2 * LEAD)));
+    const angle = 2 * Math.PI * TURNS * wound;
+    const width = this.radius * Math.min(1, 2 * TURNS * Math.min(wound, 1 - wound));
+    return point.set(width * Math.cos(angle), width * Math.sin(angle), this.length * (share - 0.5));
+  }
+}
 
 const MAKERS = {
   box: (a, b, c) => new BoxGeometry(a, b, c),
@@ -13,6 +30,7 @@ const MAKERS = {
   cylinder: (radius, length) => new CylinderGeometry(radius, radius, length, SIDES).rotateX(Math.PI / 2),
   cone: (radius, length) => new CylinderGeometry(0, radius, length, SIDES).rotateX(Math.PI / 2),
   rod: (radius, length) => new CapsuleGeometry(radius, length, 6, 16).rotateX(Math.PI / 2),
+  coil: (radius, wire, length) => new TubeGeometry(new Winding(radius, length), TURNS * PIECES, wire, ROUND),
   tube: (outer, inner, length) => {
     const [low, high] = [-length / 2, length / 2];
     const corners = [[inner, low], [outer, low], [outer, low], [outer, high], [outer, high], [inner, high], [inner, high], [inner, low]];
@@ -33,7 +51,7 @@ export function shapeOf(kind, size) {
   const key = `${kind} ${size.join(" ")}`;
   if (!known.has(key)) {
     const solid = MAKERS[kind](...size);
-    const round = kind === "ellipsoid" || kind === "rod" || kind === "cone";
+    const round = ["ellipsoid", "rod", "cone", "coil"].includes(kind);
     known.set(key, { solid, edges: round ? new BufferGeometry() : new EdgesGeometry(solid, SHARP), round });
   }
   return known.get(key);

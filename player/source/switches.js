@@ -4,6 +4,7 @@ import { element } from "./elements.js";
 const MANY = 12; // paths that are offered at once
 const GROUPS = [
   ["joints", "joints", true],
+  ["elements", "springs and dampers", true],
   ["loads", "loads", true],
   ["reactions", "reactions", false],
   ["floor", "grid", true],

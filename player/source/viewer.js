@@ -8,6 +8,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { Arrow } from "./arrows.js";
 import { nice } from "./controls.js";
 import { colour, element } from "./elements.js";
+import { Link } from "./links.js";
 import { shapeOf } from "./solids.js";
 
 const OPENING = 32; // degrees
@@ -28,9 +29,10 @@ export class Viewer {
     this.host = host;
     this.data = data;
     this.up = new Vector3(...data.up);
-    this.groups = { joints: new Group(), loads: new Group(), reactions: new Group(), floor: new Group() };
+    const names = ["joints", "elements", "loads", "reactions", "floor"];
+    this.groups = Object.fromEntries(names.map((name) => [name, new Group()]));
     this.enlarged = 1; // of arrows
-    this.jointSolids = [];
+    this.onParts = { joints: [], elements: [] }; // solids of these groups
     this.materials = []; // [material, name of its colour]
     this.scene = new Scene();
     this.scene.add(...Object.values(this.groups));
@@ -75,7 +77,7 @@ export class Viewer {
       mesh.position.set(...solid.at);
       mesh.quaternion.set(...solid.turn);
       this.partOf(solid.part).add(mesh);
-      if (solid.group === "joints") this.jointSolids.push(mesh);
+      this.onParts[solid.group]?.push(mesh);
     }
   }
 
@@ -84,12 +86,11 @@ export class Viewer {
   }
 
   addLink(link) {
-    const material = new MeshStandardMaterial({ roughness: 0.6 });
-    this.materials.push([material, "joint"]);
-    const mesh = new Mesh(shapeOf("cylinder", [1, 1]).solid, material);
-    this.groups.joints.add(mesh);
     const ends = [link.a, link.b].map(({ part, at }) => [this.partOf(part), new Vector3(...at)]);
-    return { mesh, ends, radius: link.radius };
+    const made = new Link(link, ends);
+    this.materials.push([made.material, link.colour]);
+    this.groups[link.group].add(made.mesh);
+    return made;
   }
 
   addArrow(arrow) {
@@ -174,12 +175,12 @@ export class Viewer {
   // --- what is asked of it
 
   has(group) {
-    return this.groups[group].children.length > 0 || (group === "joints" && this.jointSolids.length > 0);
+    return this.groups[group].children.length > 0 || Boolean(this.onParts[group]?.length);
   }
 
   toggle(group, shown) {
     this.groups[group].visible = shown;
-    if (group === "joints") for (const mesh of this.jointSolids) mesh.visible = shown;
+    for (const mesh of this.onParts[group] ?? []) mesh.visible = shown;
     this.draw();
   }
 
@@ -198,13 +199,7 @@ export class Viewer {
       part.quaternion.slerpQuaternions(from.fromArray(m, a + 3), to.fromArray(m, b + 3), share);
       part.updateMatrix();
     }
-    for (const { mesh, ends, radius } of this.links) {
-      const [start, end] = ends.map(([part, at]) => at.clone().applyMatrix4(part.matrix));
-      mesh.position.copy(start).add(end).divideScalar(2);
-      const length = start.distanceTo(end);
-      mesh.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), end.sub(start).normalize());
-      mesh.scale.set(radius, radius, length);
-    }
+    for (const link of this.links) link.show();
     for (const arrow of this.arrows) arrow.show(low, high, share, this.enlarged);
     this.now = [low, high, share];
     for (const { past } of this.paths) past.geometry.setDrawRange(0, low + 1 + Math.round(share));

@@ -139,13 +139,18 @@ class Trajectory(Run):
     @property
     def potential_energy(self) -> Array:
         """V(q) (T,)."""
-        return self._energies[1] + self.element_energy.sum(axis=1)
+        return self._energies[1] + self.stored_energy
 
     @cached_property
     def element_energy(self) -> Array:
         """What each force element stores (T, E)."""
         elements, still = self.system.elements, self.system.still
         return self.in_blocks(lambda rows: (elements.energies(self.raw.q[rows], still),))[0]
+
+    @property
+    def stored_energy(self) -> Array:
+        """The part of V that is in force elements (T,)."""
+        return self.element_energy.sum(axis=1)
 
     @property
     def dissipated_energy(self) -> Array:

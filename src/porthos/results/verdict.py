@@ -94,7 +94,8 @@ def _energy(run: Trajectory) -> Finding:
     defect = float(np.abs(np.cumsum(run.power_balance)).max())
     scale = max(float(run.kinetic_energy.max()), float(np.ptp(run.energy)), TINY)
     relative = defect / scale if defect > 0.0 else 0.0
-    words = f"H \N{MINUS SIGN} H(0) \N{MINUS SIGN} W stays below {short(relative)} of the largest kinetic energy"
+    loss = " + D, with the energy D that dampers took," if run.dissipated_energy[-1] > 0.0 else ""
+    words = f"H \N{MINUS SIGN} H(0) \N{MINUS SIGN} W{loss} stays below {short(relative)} of the largest kinetic energy"
     return Finding("energy balance", _level(relative), f"{short(defect)} J", words)
 
 

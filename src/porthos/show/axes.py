@@ -19,6 +19,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DARK_INK = "#e6ebf0"  # in place of black on a dark ground
 MATERIALS = {  # of what is no body in pictures of mechanisms, on a light and on a dark ground
     "joint": ("#6b7682", "#aeb9c4"),
+    "element": ("#8f6420", "#d8b06a"),
     "rail": ("#98a3ae", "#77838f"),
     "ground": ("#4b5560", "#8b97a3"),
     "grid": ("#d4dbe2", "#323d49"),

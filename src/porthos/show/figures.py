@@ -29,7 +29,7 @@ from porthos.show.axes import (
     same_scale,
 )
 from porthos.show.motion import motion as motion
-from porthos.show.quantities import Curve, curves
+from porthos.show.quantities import Curve, balance, curves, energy_parts
 from porthos.show.structure import sparsity as sparsity
 
 MARKERS = "osD^v<>"
@@ -41,7 +41,8 @@ def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
     """Named quantities over time, one panel for each unit; an overview of four panels if none is named.
 
     A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
-    "slider.velocity.x", ...), of a joint ("B.force", ...) or of a load or port ("motor.torque", "motor.work").
+    "slider.velocity.x", ...), of a joint ("B.force", ...), of a force element ("spring.force", ...) or of a load or
+    port ("motor.torque", "motor.work").
     """
     if not quantities:
         if ax is not None:
@@ -81,18 +82,15 @@ def overview(run: Trajectory) -> Figure:
 
 
 def energy(run: Trajectory, ax: Axes | None = None) -> Figure:
-    """Kinetic and potential energy and their sum; only the sum where there is no potential energy."""
-    names = ["energy"]
-    if np.ptp(run.potential_energy) > 0.0:
-        names += ["kinetic_energy", "potential_energy"]
-    return _over_time(run, names, ax)
+    """The energy, its parts T and V, what of V is in springs, and what dampers took; without what there is not."""
+    return _over_time(run, energy_parts(run), ax)
 
 
 def energy_error(run: Trajectory, ax: Axes | None = None) -> Figure:
-    """What the energy balance misses: H - H(0) - W, and the share of each recorded step."""
+    """What the energy balance misses: H - H(0) - W + D, and the share of each recorded step."""
     figure, ax = canvas(ax)
     share = run.power_balance
-    ax.plot(run.t, np.cumsum(share), linewidth=WIDTH, label="$H - H(0) - W$", zorder=3)
+    ax.plot(run.t, np.cumsum(share), linewidth=WIDTH, label=balance(run), zorder=3)
     ax.plot(run.t[1:], share[1:], linewidth=0.6, label="share of each step", alpha=0.9)
     ax.set_xlim(run.t[0], run.t[-1])
     label(ax, "energy error [J]")

@@ -20,11 +20,18 @@ GLASS = 0.35  # opacity of a plate
 
 @dataclass(frozen=True)
 class Link:
-    """A thin rod between points of two parts, each (part, point)."""
+    """What lies between points of two parts, each (part, point), and follows them.
+
+    A rod, a coil (`more` is the radius of its wire) or a sleeve of the length `more` at its first end.
+    """
 
     a: tuple[int, Array]
     b: tuple[int, Array]
     radius: float
+    form: str = "rod"
+    colour: str = "joint"
+    group: str = "joints"
+    more: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def joint_solids(run: Trajectory, bodies: list[Solid], size: float, up: Array) -
         if joint["kind"] == "distance":
             links.append(Link((site.parts[0], site.points[0]), (site.parts[1], site.points[1]), 0.4 * site.r))
         solids += _pieces(site, joint)
-        solids += [_foot(point, site.r, up) for point in _held(site, joint)]
+        solids += [foot(point, site.r, up) for point in _held(site, joint)]
     return solids, links
 
 
@@ -136,5 +143,6 @@ def _held(site: _Site, joint: dict[str, Any]) -> list[Array]:
     return [] if joint["kind"] in ("planar", "point_on_plane") else [site.points[side]]
 
 
-def _foot(point: Array, r: float, up: Array) -> Solid:
-    return Solid(GROUND, "cone", (2.0 * r, 3.2 * r), point - 1.6 * r * up, turned(up), "ground", "joints")
+def foot(point: Array, r: float, up: Array, group: str = "joints") -> Solid:
+    """A cone under a point that the ground holds."""
+    return Solid(GROUND, "cone", (2.0 * r, 3.2 * r), point - 1.6 * r * up, turned(up), "ground", group)

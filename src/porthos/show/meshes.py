@@ -12,6 +12,7 @@ from porthos.show.scene import Scene
 from porthos.show.solids import GROUND, Solid, turned
 
 SIDES = 24  # of a circle
+TURNS, ROUND, LEAD = 8, 6, 0.12  # of a coil: turns, sides of its wire, share of its length that is straight at each end
 
 
 @cache
@@ -35,6 +36,8 @@ def mesh(kind: str, size: tuple[float, ...]) -> tuple[Array, IntArray]:
             outer, inner, _ = size
             ring = [(inner, -half), (outer, -half), (outer, half), (inner, half), (inner, -half)]
             return _turned(np.array(ring))
+        case "coil":
+            return _coil(*size)
     raise ValueError(f"no mesh for a solid of kind '{kind}'")
 
 
@@ -56,6 +59,26 @@ def _turned(profile: Array) -> tuple[Array, IntArray]:
     lower = np.stack([here, there, there + SIDES], axis=-1)[r[:-1] > 0.0]  # of each square; a line on the axis is none
     upper = np.stack([here, there + SIDES, here + SIDES], axis=-1)[r[1:] > 0.0]
     return points.reshape(-1, 3), np.concatenate([lower.reshape(-1, 3), upper.reshape(-1, 3)])
+
+
+def _coil(radius: float, wire: float, length: float) -> tuple[Array, IntArray]:
+    """A wire that goes to its radius within half a turn at both ends; as in the player."""
+    share = np.linspace(0.0, 1.0, TURNS * SIDES + 1)
+    wound = np.clip((share - LEAD) / (1 - 2 * LEAD), 0.0, 1.0)
+    angle, width = 2 * np.pi * TURNS * wound, radius * np.clip(2 * TURNS * np.minimum(wound, 1 - wound), 0.0, 1.0)
+    out = np.column_stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)])
+    line = width[:, None] * out + np.outer(length * (share - 0.5), [0.0, 0.0, 1.0])
+    along = np.gradient(line, axis=0)
+    along /= np.linalg.norm(along, axis=1)[:, None]
+    out -= along * np.sum(out * along, axis=1)[:, None]
+    out /= np.linalg.norm(out, axis=1)[:, None]
+    across = np.cross(along, out)
+    turn = 2 * np.pi * np.arange(ROUND) / ROUND
+    points = line[:, None] + wire * (out[:, None] * np.cos(turn)[:, None] + across[:, None] * np.sin(turn)[:, None])
+    i, j = np.meshgrid(np.arange(share.size - 1), np.arange(ROUND), indexing="ij")
+    here, there = (i * ROUND + j).ravel(), (i * ROUND + (j + 1) % ROUND).ravel()
+    lower, upper = (here, there, there + ROUND), (here, there + ROUND, here + ROUND)
+    return points.reshape(-1, 3), np.concatenate([np.column_stack(lower), np.column_stack(upper)])
 
 
 def _box(half: Array) -> tuple[Array, IntArray]:
@@ -98,7 +121,11 @@ class Surface:
         """World coordinates (n, 3) at a recorded state."""
         fixed = len(self.solids) - len(self._links)
         solids = [*self.solids[:fixed], *(self._link_solid(k, frame) for k in range(len(self._links)))]
-        placed = (local @ solid.turn.T + solid.at for local, solid in zip(self._local, solids, strict=True))
+        stretch = [now.size[-1] / (old.size[-1] or 1.0) for now, old in zip(solids, self.solids, strict=True)]
+        placed = (
+            local * (1.0, 1.0, longer) @ solid.turn.T + solid.at
+            for local, solid, longer in zip(self._local, solids, stretch, strict=True)
+        )
         return np.concatenate([place(self._run, s.part, p, frame) for s, p in zip(solids, placed, strict=True)])
 
     def velocities(self, frame: int) -> Array:
@@ -112,13 +139,16 @@ class Surface:
         return result
 
     def _link_solid(self, index: int, frame: int) -> Solid:
-        """The rod of a distance joint, as a solid that stands still for a moment."""
+        """A link as a solid that stands still for a moment."""
         link = self._links[index]
         start, end = (place(self._run, part, at[None], frame)[0] for part, at in (link.a, link.b))
         along = end - start
         length = float(np.linalg.norm(along))
         turn = turned(along) if length > 0.0 else np.eye(3)
-        return Solid(GROUND, "cylinder", (link.radius, length), (start + end) / 2, turn, "joint", "joints")
+        if link.form == "sleeve":
+            length, end = link.more, start + link.more * turn[:, 2]
+        kind, size = ("coil", (link.more,)) if link.form == "coil" else ("cylinder", ())
+        return Solid(GROUND, kind, (link.radius, *size, length), (start + end) / 2, turn, link.colour, link.group)
 
 
 def place(run: Trajectory, part: int, local: Array, frame: int) -> Array:

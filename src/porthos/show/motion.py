@@ -20,7 +20,9 @@ from porthos.errors import PorthosError
 from porthos.notation import Array, IntArray
 from porthos.results.run import nearest_states
 from porthos.results.trajectory import Trajectory
-from porthos.show.axes import GRID, INK, PALETTE, figure_of
+from porthos.show.axes import GRID, INK, MATERIALS, PALETTE, figure_of
+from porthos.show.meshes import place
+from porthos.show.solids import element_point
 
 AXES = {"x": 0, "y": 1, "z": 2}
 SIZE = (6.4, 5.0)  # of a figure, in inches; its height shrinks for a long and flat scene
@@ -29,6 +31,7 @@ HEADER = 0.6  # inches above the scene, for title and legend
 MOST_NAMES = 8  # a legend of more bodies says nothing
 PLANE = 0.06  # a scene thinner than this fraction of its length counts as plane
 SIDES = 36  # corners of a circle
+TEETH, ZIGZAG = 6, (0.15, 0.08)  # of a spring: teeth, share that is straight at each end, width relative to its length
 FAINTEST = 0.3  # opacity of the first snapshot; the last one is opaque
 
 
@@ -199,7 +202,31 @@ def _draw_links(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array) -
                 link = np.array([_now(run, joint[s], end, frame) for s, end in zip(("a", "b"), ends, strict=True)])
                 ax.plot(*link.T, color=INK, linewidth=1.2, alpha=float(alpha))
                 drawn.append(link)
+    return drawn + _draw_elements(ax, run, frames, opacity)
+
+
+def _draw_elements(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array) -> list[Array]:
+    """Springs as zigzag lines, dampers and attractions as straight ones; those at one point are not drawn."""
+    drawn = []
+    for k, element in enumerate(run.system.description.get("elements", [])):
+        ends = [element_point(run, k, side) for side in (0, 1)]
+        if element["kind"] in ("torsion_spring", "bushing"):
+            continue
+        for frame, alpha in zip(frames, opacity, strict=True):
+            start, end = (place(run, part, point[None], frame)[0] for part, point in ends)
+            line = _zigzag(start, end) if element["kind"] == "spring" else np.array([start, end])
+            ax.plot(*line.T, color=MATERIALS["element"][0], linewidth=1.0, alpha=float(alpha))
+            drawn.append(line)
     return drawn
+
+
+def _zigzag(start: Array, end: Array) -> Array:
+    """A line with teeth across the view, which looks from a corner at x and y."""
+    share = np.concatenate([[0.0], np.linspace(ZIGZAG[0], 1 - ZIGZAG[0], 2 * TEETH + 1), [1.0]])
+    side = np.zeros(share.size)
+    side[2:-2:2], side[3:-2:2] = ZIGZAG[1], -ZIGZAG[1]
+    across = np.cross(end - start, (1.0, 1.0, 0.3))
+    return start + np.outer(share, end - start) + np.outer(side, across)
 
 
 def _now(run: Trajectory, part: str, world: Array, frame: int) -> Array:

@@ -28,11 +28,13 @@ QUANTITIES = {
     "energy": Quantity("$H = T + V$", "energy [J]"),
     "kinetic_energy": Quantity("$T$", "energy [J]"),
     "potential_energy": Quantity("$V$", "energy [J]"),
+    "stored_energy": Quantity("$V_e$", "energy [J]"),
+    "dissipated_energy": Quantity("$D$", "energy [J]"),
     "angular_momentum": Quantity("$L_{}$", "angular momentum [kg m²/s]"),
     "linear_momentum": Quantity("$p_{}$", "linear momentum [kg m/s]"),
     "position_error": Quantity(r"$\max|g(q)|$", CONSTRAINT, log=True),
     "velocity_error": Quantity(r"$\max|G(q)\,v|$", CONSTRAINT, log=True),
-    "power_balance": Quantity(r"$\Delta H - \Delta W$", "defect of a step [J]"),
+    "power_balance": Quantity(r"$\Delta H - \Delta W + \Delta D$", "defect of a step [J]"),
 }
 OF_BODIES = {
     "position": Quantity("${}$", "position [m]"),
@@ -49,12 +51,19 @@ OF_PORTS = {
     "work": Quantity("$W$", "work [J]"),
 }
 
+OF_ELEMENTS = {
+    "energy": Quantity("$V_e$", "energy [J]"),
+    "dissipated": Quantity("$D$", "energy [J]"),
+}
+OF_LINES = {"measure": Quantity("$s$", "length [m]"), "force": Quantity("$F$", "force [N]"), **OF_ELEMENTS}
+OF_HINGES = {"measure": Quantity("$s$", "angle [rad]"), "force": Quantity(r"$\tau$", "torque [N m]"), **OF_ELEMENTS}
+
 
 @dataclass(frozen=True)
 class Curve:
     """One line of a figure."""
 
-    owner: str  # a body, joint, load or port; empty for the whole system
+    owner: str  # a body, joint, force element, load or port; empty for the whole system
     symbol: str
     axis: str
     log: bool
@@ -93,12 +102,35 @@ def known(run: Trajectory) -> list[str]:
 def _owners(run: Trajectory) -> list[tuple[list[str], dict[str, Quantity], Any]]:
     """Who has quantities, which, and how to get at them."""
     ports = [terminal.name for terminal in run.system.terminals]
+    elements = [([name], table, run.element) for name, table in element_quantities(run).items()]
     return [
         ([""], QUANTITIES, lambda _: run),
         (list(run.system.body_names), OF_BODIES, run.__getitem__),
         (list(run.system.joint_names), OF_JOINTS, run.joint),
         (ports, OF_PORTS, run.port),
+        *elements,
     ]
+
+
+def element_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
+    """What each force element has by its name; the forces of a bushing are many and have no curve."""
+    tables = {"torsion_spring": OF_HINGES, "bushing": OF_ELEMENTS}
+    return {one["name"]: tables.get(one["kind"], OF_LINES) for one in run.system.description.get("elements", [])}
+
+
+def energy_parts(run: Trajectory) -> list[str]:
+    """The energy and those of its parts that there are."""
+    names = ["energy"]
+    if np.ptp(run.potential_energy) > 0.0:
+        names += ["kinetic_energy", "potential_energy"]
+    if np.ptp(run.stored_energy) > 0.0:
+        names.append("stored_energy")
+    return names + (["dissipated_energy"] if run.dissipated_energy[-1] > 0.0 else [])
+
+
+def balance(run: Trajectory) -> str:
+    """What the energy balance adds up to zero."""
+    return "$H - H(0) - W + D$" if run.dissipated_energy[-1] > 0.0 else "$H - H(0) - W$"
 
 
 def _components(quantity: Quantity, values: Array, owner: str, component: str | None) -> list[Curve]:

@@ -9,8 +9,9 @@ import numpy as np
 from porthos.errors import PorthosError
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
+from porthos.show.element_solids import element_solids
 from porthos.show.joint_solids import Link, joint_solids
-from porthos.show.solids import GROUND, Solid, body_solids, joint_point
+from porthos.show.solids import GROUND, Solid, body_solids, ends
 
 OUTLINE = 20_000  # places of solids from which the outline of the scene is taken
 FLAT = 0.15  # a scene thinner than this, relative to its length, is seen from the side
@@ -39,10 +40,12 @@ def scene_of(run: Trajectory) -> Scene:
     up, rough = _upward(run), _rough_size(run) or 1.0  # a single point that rests has no size
     bodies = body_solids(run, rough)
     pieces, links = joint_solids(run, bodies, rough, up)
-    corners = _corners(run, [*bodies, *pieces])
+    springs, between = element_solids(run, rough, up)
+    solids = [*bodies, *pieces, *springs]
+    corners = _corners(run, solids)
     low, high = corners.min(axis=0), corners.max(axis=0)
     outermost = corners[np.unique((corners @ _directions().T).argmax(axis=0))]
-    return Scene((*bodies, *pieces), tuple(links), low, high, outermost, up, _view(high - low, up))
+    return Scene(tuple(solids), (*links, *between), low, high, outermost, up, _view(high - low, up))
 
 
 def _corners(run: Trajectory, solids: list[Solid]) -> Array:
@@ -71,16 +74,11 @@ def _directions(count: int = 100) -> Array:
 
 
 def _rough_size(run: Trajectory) -> float:
-    """The size of the scene before anything in it has one: that of paths and joints, and not far below its bodies."""
+    """The size of the scene before anything in it has one: that of paths and ends, and not far below its bodies."""
     paths = [run[name].position for name in run.system.body_names]
-    joints = [Solid(part, "box", (0.0,) * 3, point, np.eye(3), "") for part, point in _ends(run)]
-    arms = [_corners(run, joints)] if joints else []
+    marks = [Solid(part, "box", (0.0,) * 3, point, np.eye(3), "") for part, point in ends(run)]
+    arms = [_corners(run, marks)] if marks else []
     return max(_extent(np.concatenate([*paths, *arms])), 0.3 * _extent(_corners(run, body_solids(run, 0.0))))
-
-
-def _ends(run: Trajectory) -> list[tuple[int, Array]]:
-    """Points of all joints on both sides."""
-    return [joint_point(run, joint, side) for joint in range(len(run.system.joint_names)) for side in (0, 1)]
 
 
 def _extent(corners: Array) -> float:

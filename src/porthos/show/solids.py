@@ -31,7 +31,10 @@ class Solid:
     """A shape at a place of a part; its long axis is the third column of `turn`. Half lengths bound it in its frame."""
 
     part: int
-    kind: str  # box (edges), ellipsoid (semi-axes), cylinder, cone or rod (radius, length), tube (outer, inner, length)
+    kind: (
+        str  # box (edges), ellipsoid (semi-axes), cylinder, cone or rod (radius, length), tube (outer, inner, length),
+    )
+    # coil (radius, radius of its wire, length)
     size: tuple[float, ...]
     at: Array
     turn: Array  # (3, 3)
@@ -75,13 +78,27 @@ def joint_point(run: Trajectory, joint: int, side: int) -> tuple[int, Array]:
     return body, run.system.principal[body] @ point
 
 
+def element_point(run: Trajectory, element: int, side: int) -> tuple[int, Array]:
+    """The same for a force element."""
+    about = run.system.description["elements"][element]
+    name, point = about["ab"[side]], np.asarray(about["points"][side], dtype=np.float64)
+    return GROUND if name == "ground" else run.system.body_names.index(name), point
+
+
+def ends(run: Trajectory) -> list[tuple[int, Array]]:
+    """The points of all joints and force elements on both sides."""
+    elements = range(len(run.system.description.get("elements", [])))
+    found = [joint_point(run, joint, side) for joint in range(len(run.system.joint_names)) for side in (0, 1)]
+    return found + [element_point(run, element, side) for element in elements for side in (0, 1)]
+
+
 def body_solids(run: Trajectory, size: float) -> list[Solid]:
-    """All bodies of a run by their shapes, with sticks to joints outside of them; `size` is that of the scene."""
+    """All bodies of a run by their shapes, with sticks to ends outside of them; `size` is that of the scene."""
     bodies = run.system.description["bodies"]
     heaviest = max((body["mass"] for body in bodies if body["kind"] == "point"), default=1.0)
-    points = [(joint_point(run, j, 0), joint_point(run, j, 1)) for j in range(len(run.system.joint_names))]
-    reach: dict[int, float] = {}  # of the joints of each body from its centre
-    for part, point in (end for ends in points for end in ends):
+    points = ends(run)
+    reach: dict[int, float] = {}  # of the joints and force elements of each body from its centre
+    for part, point in points:
         reach[part] = max(reach.get(part, 0.0), float(np.linalg.norm(point)))
     solids: list[Solid] = []
     for k, body in enumerate(bodies):
@@ -92,10 +109,9 @@ def body_solids(run: Trajectory, size: float) -> list[Solid]:
         else:
             room = max(MODEST * reach[k], COMPACT * size) if k in reach else np.inf
             solids.append(_solid(run, k, body["shape"], colour, room))
-    for ends in points:
-        for part, point in ends:
-            if part != GROUND and bodies[part]["kind"] != "point" and _is_outside(point, solids[part]):
-                solids.append(stick(part, np.zeros(3), point, STICK * size, f"c{part % 7}"))
+    for part, point in points:
+        if part != GROUND and bodies[part]["kind"] != "point" and _is_outside(point, solids[part]):
+            solids.append(stick(part, np.zeros(3), point, STICK * size, f"c{part % 7}"))
     return solids
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,16 @@ from scipy.spatial.transform import Rotation
 
 from porthos.notation import Array, IntArray, vector
 from porthos.results.trajectory import Trajectory
-from porthos.show.quantities import OF_BODIES, OF_JOINTS, OF_PORTS, Curve, curves
+from porthos.show.quantities import (
+    OF_BODIES,
+    OF_JOINTS,
+    OF_PORTS,
+    Curve,
+    balance,
+    curves,
+    element_quantities,
+    energy_parts,
+)
 from porthos.show.scene import scene_of
 from porthos.show.solids import Solid, joint_point
 
@@ -83,7 +93,7 @@ class Stage:
                 {"name": name, "motion": at} for name, at in zip(run.system.body_names, self._motion, strict=True)
             ],
             "solids": [_written(solid) for solid in scene.solids],
-            "links": [{"a": _end(*link.a), "b": _end(*link.b), "radius": link.radius} for link in scene.links],
+            "links": [{**asdict(link), "a": _end(*link.a), "b": _end(*link.b)} for link in scene.links],
             "arrows": self._arrows(),
             "paths": self._paths(points),
             "quantities": quantities,
@@ -147,7 +157,7 @@ class Stage:
         """Everything that the menus of the plots offer."""
         run, system = self._run, self._run.system
         found = [
-            self._system("energy", "energy and its parts", ["energy", "kinetic_energy", "potential_energy"]),
+            self._system("energy", "energy and its parts", energy_parts(run)),
             self._extremes("energy_error", "energy error"),
             self._extremes("power_balance", "power balance of each step"),
             self._extremes("constraints", "constraint errors"),
@@ -157,6 +167,8 @@ class Stage:
         ports = [terminal.name for terminal in system.terminals]
         owners = [("bodies", system.body_names, OF_BODIES)] if self._detailed else []
         owners += [("joints", system.joint_names, OF_JOINTS)] if self._detailed else []
+        if self._detailed:
+            owners += [("springs and dampers", (name,), table) for name, table in element_quantities(run).items()]
         for group, names, table in (*owners, ("loads and ports", ports, OF_PORTS)):
             for owner in names:
                 for attribute in table:
@@ -172,7 +184,7 @@ class Stage:
         """Errors of the whole run: between two frames the largest of them."""
         run = self._whole
         if name == "energy_error":
-            lines = [Curve("", "$H - H(0) - W$", "energy error [J]", False, np.cumsum(run.power_balance))]
+            lines = [Curve("", balance(run), "energy error [J]", False, np.cumsum(run.power_balance))]
         elif name == "power_balance":
             lines = curves(run, name)
         else:
@@ -205,7 +217,9 @@ def spread(count: int, wanted: int) -> IntArray:
 
 def _width(run: Trajectory) -> int:
     """Numbers of a frame with everything in it."""
-    return 20 + 16 * len(run.system.body_names) + 12 * (len(run.system.joint_names) + len(run.system.terminals))
+    system = run.system
+    pairs = len(system.joint_names) + len(system.terminals)
+    return 22 + 16 * len(system.body_names) + 12 * pairs + 4 * len(system.elements)
 
 
 def extremes(values: Array, kept: IntArray) -> Array:

@@ -1,4 +1,4 @@
-"""The model of a run as HTML tables: bodies, joints, loads and ports. All text is escaped."""
+"""The model of a run as HTML tables: bodies, joints, force elements, loads and ports. All text is escaped."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def model_tables(run: Trajectory) -> str:
             "Joints",
             ["name", "kind", "between", "point [m]", "axis or normal", "rows"],
             [_joint(run, k, joint) for k, joint in enumerate(about["joints"])],
+        ),
+        _table(
+            "Force elements",
+            ["name", "kind", "between", "law, in SI units"],
+            [_element(element) for element in about.get("elements", [])],
         ),
         _table(
             "Loads and ports",
@@ -82,6 +87,23 @@ def _joint(run: Trajectory, k: int, joint: dict[str, Any]) -> list[str]:
         "; ".join(map(_vector, axes)) or "\N{EN DASH}",
         str(int(record.last) - int(record.first)),
     ]
+
+
+def _element(element: dict[str, Any]) -> list[str]:
+    place = ("name", "kind", "a", "b", "points", "point_a", "point_b", "at", "joint")
+    law = {key: value for key, value in element.items() if key not in place and value is not None}
+    words = [f"{key.replace('_', ' ')} {_law(value)}" for key, value in law.items() if np.any(value)]
+    return [
+        escape(element["name"]),
+        escape(element["kind"].replace("_", " ")),
+        f"{escape(element['a'])}, {escape(element['b'])}",
+        escape(", ".join(words)),
+    ]
+
+
+def _law(value: Any) -> str:
+    """A number, a list of numbers, or a table of pairs."""
+    return f"of {len(value)} pairs" if np.ndim(value) == 2 else _number_or_vector(value)
 
 
 def _kind(about: dict[str, Any], name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from porthos.model.bodies import RigidBody
 from porthos.model.elements import Element
 from porthos.model.model import Model
+from porthos.notation import Array
 
 
 def describe(model: Model) -> dict[str, Any]:
@@ -34,10 +35,18 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def _ends(model: Model, element: Element) -> dict[str, Any]:
-    """The parts and points between which an element is drawn."""
-    joints = {joint.name: joint for joint in model.joints}
-    (a, b), points = element.sides(joints), element.points(joints)
-    return {"a": a, "b": b, "points": [point.tolist() for point in points]}
+    """The parts and points between which an element is drawn; points are in the frames of their parts."""
+    joints, bodies = {joint.name: joint for joint in model.joints}, {body.name: body for body in model.bodies}
+    sides, points = element.sides(joints), element.points(joints)
+
+    def local(side: str, point: Array) -> list[float]:
+        body = bodies.get(side)
+        if body is None:
+            return [float(x) for x in point]
+        arm = point - np.asarray(body.position)
+        return [float(x) for x in (body.matrix.T @ arm if isinstance(body, RigidBody) else arm)]
+
+    return {"a": sides[0], "b": sides[1], "points": [local(*end) for end in zip(sides, points, strict=True)]}
 
 
 def _shape(shape: Any) -> dict[str, Any]:
