@@ -55,7 +55,7 @@ GALLERY = {
 }
 EQUATIONS = {  # examples without a file: they are about equations or systems that were connected, not mechanisms
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
-    "redundant-masses", "spring-pendulum", "sliding-pendulum", "maxwell",
+    "redundant-masses", "spring-pendulum", "sliding-pendulum", "maxwell", "robot-arm",
 }  # fmt: skip
 FILES = {name: Path(str(entry)) for name, entry in catalogue().items()}
 
