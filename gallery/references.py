@@ -313,6 +313,15 @@ REFERENCES: tuple[Reference, ...] = (
         1e-8,
         f"Kinon, Betsch, 6.1, {AGAIN}",
     ),
+    Reference(
+        "robot_arm",
+        "angles",
+        "angles of both bars [rad] at t = 0.2, 0.6, 1 s",
+        ((0.993281891643, -0.0216862371814), (1.89481838208, 0.763838481794), (1.85814606548, 0.607213508053)),
+        5e-6,
+        "Lagrange's equations in two angles, SciPy DOP853",
+    ),
+    Reference("robot_arm", "balance", "largest defect of the power balance [J]", 0.0, 1e-12, "balance"),
     *_crank("library", 0.76643568),
     *_crank("boxes", 0.76509149),
     Reference(

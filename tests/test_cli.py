@@ -57,7 +57,7 @@ EQUATIONS = {  # examples without a file: they are about equations or systems th
     "car-axis",
     "squeezer",
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
-    "redundant-masses", "spring-pendulum", "sliding-pendulum", "maxwell",
+    "redundant-masses", "spring-pendulum", "sliding-pendulum", "maxwell", "robot-arm",
 }  # fmt: skip
 FILES = {name: Path(str(entry)) for name, entry in catalogue().items()}
 

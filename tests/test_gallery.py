@@ -34,6 +34,7 @@ from gallery import (
     pendulum_forms,
     reactor,
     redundant_masses,
+    robot_arm,
     slider_crank,
     sliding_pendulum,
     spring_pendulum,
@@ -527,6 +528,25 @@ def test_energy_shaping_makes_a_pendulum_a_linear_oscillator():
     assert number["balance"] < 1e-13
 
 
+def test_robot_arm_in_two_angles():
+    """Lagrange's equations of the double pendulum with the torques of PD control."""
+    A, B, c = 1.0025 / 12 + 1.25, 1.0025 / 12 + 0.25, 0.5
+
+    def rates(t, y):
+        a, b, p, q = y
+        shoulder, elbow = 120 * (a - 2) + 25 * p, 60 * (b - a + 1.2) + 8 * (q - p)
+        s, k = c * np.sin(a - b), c * np.cos(a - b)
+        upper = elbow - shoulder - s * q**2 - 1.5 * 9.81 * np.sin(a)
+        lower = -elbow + s * p**2 - 0.5 * 9.81 * np.sin(b)
+        return [p, q, *np.linalg.solve([[A, k], [k, B]], [upper, lower])]
+
+    exact = solve_ivp(rates, (0, 1), (0, 0, 0, 0), t_eval=(0.2, 0.6, 1), **TIGHT).y[:2].T
+    number = robot_arm.number()
+    np.testing.assert_allclose(number["angles"], exact, atol=5e-6)
+    assert number["balance"] < 1e-12
+    assert number["growth"] < 0.0
+
+
 # --- beyond mechanics
 
 
@@ -582,6 +602,7 @@ QUIET = [
     pendulum,
     pendulum_forms,
     redundant_masses,
+    robot_arm,
     sliding_pendulum,
     spring_pendulum,
     suspension,
