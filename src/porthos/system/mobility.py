@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.errors import ModelError
-from porthos.model import joints as j
 from porthos.model.bodies import Body, RigidBody
+from porthos.model.joint_base import Joint
 from porthos.model.model import Model
+from porthos.model.rows import Angle, Coincide, Distance, InPlane
 from porthos.notation import Array
+from porthos.system.closing import Closing, close, is_open
 from porthos.system.ranks import dependent_rows
 
 MOST_ROWS = 400  # of closed loops, for which the rank is computed; it takes some tenths of a second
@@ -27,7 +29,7 @@ class Violation:
     """How far the initial values of a model are off a joint."""
 
     joint: str
-    position: float  # m
+    position: float  # m, or rad for angles
     velocity: float  # m/s, or rad/s for angles
 
 
@@ -68,7 +70,7 @@ def mobility(model: Model) -> Mobility:
     """Count and measure how a model can move and how well its initial values fit its joints."""
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one to its bodies.")
-    jacobian = _Jacobian(model)
+    jacobian = _Jacobian(model, close(model) if is_open(model) else None)
     rigid = sum(isinstance(body, RigidBody) for body in model.bodies)
     rank, repeated = jacobian.rank()
     return Mobility(
@@ -85,34 +87,38 @@ def mobility(model: Model) -> Mobility:
 class _Jacobian:
     """Rows of G in world axes, as one block for each side of a joint."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, closing: Closing | None) -> None:
         self.model = model
         self.bodies: dict[str, Body] = {body.name: body for body in model.bodies}
         self.position = {body.name: np.asarray(body.position) for body in model.bodies}
+        self.joints = model.joints
+        if closing is not None:
+            self.position = {name: motion.point(self.position[name]) for name, motion in closing.motion.items()}
+            self.joints = tuple(closing.closed(joint) for joint in model.joints)
         arms = [
             np.linalg.norm(point - self.position[name])
-            for joint in model.joints
+            for joint in self.joints
             for name, point in zip((joint.a, joint.b), joint.points, strict=True)
             if name in self.position
         ]
         self.length = float(max(arms, default=1.0)) or 1.0
-        self.sides = [{joint.a: A, joint.b: B} for joint in model.joints for A, B in [self._blocks(joint)]]
-        self.counts = [len(sides[joint.a]) for joint, sides in zip(model.joints, self.sides, strict=True)]
+        self.sides = [{joint.a: A, joint.b: B} for joint in self.joints for A, B in [self._blocks(joint)]]
+        self.counts = [len(sides[joint.a]) for joint, sides in zip(self.joints, self.sides, strict=True)]
 
-    def _blocks(self, joint: j.Joint) -> tuple[Array, Array]:
+    def _blocks(self, joint: Joint) -> tuple[Array, Array]:
         """Blocks (r, 6) for the twists of A and B."""
         pairs: list[tuple[Array, Array]] = []
         for row in joint.rows:
             match row:
-                case j.Coincide(pa, pb):
+                case Coincide(pa, pb):
                     pairs += [(-self._moves(joint.a, pa, e), self._moves(joint.b, pb, e)) for e in np.eye(3)]
-                case j.InPlane(n, pa, pb):
+                case InPlane(n, pa, pb):
                     turned = np.concatenate([np.zeros(3), np.cross(n, pb - pa)])
                     pairs.append((turned - self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
-                case j.Angle(u, w):
+                case Angle(u, w):
                     turned = np.concatenate([np.zeros(3), np.cross(u, w)])
                     pairs.append((turned, -turned))
-                case j.Distance(pa, pb, length):
+                case Distance(pa, pb, length):
                     n = (pb - pa) / length
                     pairs.append((-self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
         A, B = zip(*pairs, strict=True)
@@ -174,7 +180,7 @@ class _Jacobian:
         speed = max([1.0, *(float(np.abs(t).max()) for t in twist.values())])
         result = []
         for joint, sides in zip(self.model.joints, self.sides, strict=True):
-            gap = max(row.gap() for row in joint.rows)
+            gap = max(joint.gaps)
             rate = float(np.abs(sum(block @ twist[n] for n, block in sides.items() if n in twist)).max())
             if gap > CONSISTENT * self.length or rate > CONSISTENT * speed:
                 result.append(Violation(joint.name, gap, rate))

@@ -13,6 +13,7 @@ from porthos.kernels.tables import RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
+from porthos.system.rows import reduced_blocks
 
 
 def row_memory(system: MechanicalSystem) -> RowVectors:
@@ -59,25 +60,12 @@ def nearest_twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
     return twist
 
 
-def moved(q: Array, increment: Array) -> Array:
-    """The configuration after the increments (N, 6) of all bodies: the Cayley map for rotations by 2 atan |theta/2|."""
-    d, a = q[:-1, 1:], 0.5 * increment[:, None, 3:]
-    nu = 1.0 / (1.0 + np.sum(a * a, axis=-1, keepdims=True))
-    middle = nu * (d + np.cross(a, d) + a * np.sum(a * d, axis=-1, keepdims=True))
-    result = q.copy()
-    result[:-1, 0] += increment[:, :3]
-    result[:-1, 1:] = 2.0 * middle - d
-    return result
-
-
 def reduced_jacobian(system: MechanicalSystem, q: Array, rows: IntArray) -> Array:
-    """Some rows of G P (r, 6 N): (cu_0 w + cw_0 u, ru x w + rw x u) for each side."""
+    """Some rows of G P (r, 6 N)."""
     mech, form = system.mech, system.mech.form[rows]
     sides = mech.row.body[rows]  # (r, 2)
-    u, w = (part[rows, None] for part in system.row_vectors(q, constant=1.0))
-    ru, rw = (np.einsum("rsi,rsik->rsk", c[:, :, 1:], q[sides, 1:]) for c in (form.cu, form.cw))
-    shift = form.cu[:, :, :1] * w + form.cw[:, :, :1] * u
-    blocks = np.concatenate([shift, np.cross(ru, w) + np.cross(rw, u)], axis=2)
+    u, w = (part[rows] for part in system.row_vectors(q, constant=1.0))
+    blocks = reduced_blocks(q, sides, form.cu, form.cw, u, w)
     result = np.zeros((rows.size, q.shape[0], 6))
     for s in range(2):
         result[np.arange(rows.size), sides[:, s]] += blocks[:, s]
