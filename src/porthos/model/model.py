@@ -23,6 +23,7 @@ from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
     from porthos.model.simulation import Simulation
+    from porthos.system.diagram import Diagram
     from porthos.system.mechanical import MechanicalSystem
 
 
@@ -225,6 +226,12 @@ class Model(Joining):
         )
 
         return assemble(self, initial, hold)
+
+    def diagram(self) -> Diagram:
+        """The graph of bodies, joints and force elements, its loops and degrees of freedom; print it."""
+        from porthos.system.diagram import diagram  # a door as well
+
+        return diagram(self)
 
     def save(self, path: str | Path, simulation: Simulation | None = None) -> Path:
         """Write a YAML file that `load_model` turns into this model again; `simulation` says how to run it."""

@@ -15,6 +15,8 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
 from porthos.system.rows import reduced_blocks
 
+INVOLVED = 1e-8  # share of a row in a combination without force from which it takes part
+
 
 def row_memory(system: MechanicalSystem) -> RowVectors:
     """Memory for the vectors of all rows."""
@@ -81,6 +83,17 @@ def least_norm(system: MechanicalSystem, q: Array, lam: Array) -> Array:
     result = lam.copy()
     result[rows] -= null @ (null.T @ lam[rows])
     return result
+
+
+def undetermined_joints(system: MechanicalSystem, q: Array) -> tuple[int, ...]:
+    """The joints whose reactions at q are not unique: some combination of their rows and others gives no force."""
+    rows = system.loop_rows
+    if not 0 < rows.size <= LARGEST_DENSE:
+        return ()
+    null = left_null_space(reduced_jacobian(system, q, rows))
+    concerned = rows[np.flatnonzero(np.linalg.norm(null, axis=1) > INVOLVED)]
+    first, last = system.mech.joint.first, system.mech.joint.last
+    return tuple(j for j in range(first.size) if np.any((concerned >= first[j]) & (concerned < last[j])))
 
 
 class NodalMatrix:
