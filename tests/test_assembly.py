@@ -223,6 +223,34 @@ def test_heavy_bodies_move_less():
     assert moved == pytest.approx({0.01: 1 / 1.01, 100.0: 1 / 101.0}, rel=1e-6)  # the common centre of mass stays
 
 
+def test_point_masses_in_a_loop_do_not_turn():
+    """A rod between two point masses on lines: from where it lies it closes only by other placements."""
+    model = ph.Model("ladder")
+    model.point_mass("foot", 1.0, position=(0, 0, 0))
+    model.point_mass("head", 1.0, position=(0, 0, 0))
+    model.point_on_line("floor", "ground", "foot", at=(0, 0, 0), at_b=(0, 0, 0), axis=(1, 0, 0), frame="body")
+    model.point_on_line("wall", "ground", "head", at=(0, 0, 0), at_b=(0, 0, 0), axis=(0, 0, 1), frame="body")
+    model.distance("rod", "foot", "head", point_a=(0, 0, 0), point_b=(0, 0, 0), length=1.0, frame="body")
+    system = model.assemble()
+    q, _ = system.initial_arrays()
+    assert np.hypot(q[0, 0, 0], q[1, 0, 2]) == pytest.approx(1.0, abs=1e-12)
+    assert np.array_equal(q[:2, 1:], np.tile(np.eye(3), (2, 1, 1)))
+    run = ph.simulate(model, ph.Midpoint(), 0.01, 0.1)
+    assert run.position_error.max() < 1e-12
+
+
+def test_kinematic_pairs_are_given_in_the_world():
+    joint = ph.Spherical(name="ball", a="a", b="b", at=(0, 0, 0), at_b=(0, 0, 0), frame="body")
+    systems = []
+    for name in "ab":
+        model = ph.Model(name)
+        model.body(name, ph.Sphere(1, 0.1))
+        model.port(f"port {name}", name)
+        systems.append(model.assemble())
+    with pytest.raises(ph.PorthosError, match="ball': expected points and axes in world coordinates"):
+        ph.interconnect(*systems, through=ph.KinematicPair("port a", "port b", joint))
+
+
 def test_axes_never_close_the_wrong_way_round():
     """A row a . b = 0 would also hold with opposite axes."""
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ from porthos.model.bodies import STILL, Body, Pose, RigidBody, least_turn, rotat
 from porthos.model.joint_base import GAP_LIMIT, Joint
 from porthos.model.joints import RigidLink
 from porthos.model.model import Model
+from porthos.model.rows import Coincide
 from porthos.notation import Array, IntArray
 from porthos.system.rows import Placement, Rows, inverse_root, moved, reduced_blocks
 
@@ -70,8 +71,9 @@ class Closing:
 
 def is_open(model: Model) -> bool:
     """Whether a joint is open by more than the projection of initial values can be trusted to close."""
-    length = _length(model)
-    return any(gap > GAP_LIMIT * length or angle > GAP_LIMIT for gap, angle in (joint.gaps for joint in model.joints))
+    rough = [joint.gaps for joint in model.joints if joint.rough]  # the others were looked at when they were added
+    length = _length(model) if rough else 1.0
+    return any(gap > GAP_LIMIT * length or angle > GAP_LIMIT for gap, angle in rough)
 
 
 def close(model: Model, hold: Iterable[Body | str] = ()) -> Closing:
@@ -218,12 +220,13 @@ class _Problem:
                         self._attach(result, joint, (a, b), side, rng if turned else None)
                         placed |= {a, b}
                         found = True
+        result[:-1][self.placement.moments.max(axis=1) == 0.0, 1:] = np.eye(3)  # point masses do not turn
         return result
 
     def _attach(
         self, q: Array, joint: Joint, ends: tuple[int, int], side: int, rng: np.random.Generator | None
     ) -> None:
-        """Move the body at the other end of a joint so that the joint is closed."""
+        """Move the body at the other end of a joint so that the joint is closed, but for slides at random."""
         start, here, there = self.placement.q, ends[side], ends[1 - side]
 
         def now(k: int, world: Array) -> Array:
@@ -241,9 +244,12 @@ class _Problem:
                 turn = rotation_matrix((n, float(np.arctan2(n @ np.cross(v, u), u @ v))))
             q[there, 1:] = q[there, 1:] @ turn.T
         points = [q[k, 0] + now(k, joint.points[s] - start[k, 0]) for k, s in ((here, side), (there, 1 - side))]
-        away = points[1] - points[0] if rng is None else rng.normal(size=3)
-        length = joint.length or 0.0 if isinstance(joint, RigidLink) else 0.0
-        q[there, 0] += points[0] - points[1] + length * away / max(float(np.linalg.norm(away)), 1e-300)
+        q[there, 0] += points[0] - points[1]
+        if isinstance(joint, RigidLink):
+            away = points[1] - points[0] if rng is None else rng.normal(size=3)
+            q[there, 0] += (joint.length or 0.0) * away / max(float(np.linalg.norm(away)), 1e-300)
+        elif rng is not None and not any(isinstance(row, Coincide) for row in joint.rows):
+            q[there, 0] += self.length * rng.normal(size=3)  # it may slide; steps bring it back onto its line
 
     def polished(self, q: Array) -> Array:
         """Gauss-Newton steps of least norm down to round-off, where dense matrices are small."""

@@ -38,6 +38,11 @@ class KinematicPair(Connection):
 
     def law(self, systems: Sequence[PHDAE], widths: Sequence[int]) -> Law:
         """K = 0, T = [T_A; -T_B] at the configuration of the bodies."""
+        if self.joint.frame != "world":
+            raise PorthosError(
+                f"interconnect: {self.joint.where}: expected points and axes in world coordinates, found frame='body'. "
+                "Give them as they are at the start, or put both bodies into one model."
+            )
         start = []
         for system, width in zip(systems, widths, strict=True):
             if not isinstance(system, MechanicalSystem) or len(system.body_names) != 1 or not system.rigid.size:
