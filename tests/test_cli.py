@@ -296,6 +296,18 @@ def test_check_notes(tmp_path):
     assert "not described; give --step and --end" in ask("check", bare).stdout
 
 
+def test_show():
+    example = FILES["bricard"]
+    told = ask("show", example).stdout
+    assert "rank of rows      29, so 1 degrees of freedom" in told
+    assert "revolute 'hinge 5': 1 rotation row repeats what hinge 0, hinge 1, hinge 2, hinge 3, hinge 4 fix" in told
+    assert ask("show", example, "--as", "mermaid").stdout.startswith("flowchart LR")
+    assert ask("show", example, "--as", "dot").stdout.startswith('graph "Bricard" {')
+    data = json.loads(ask("show", example, "--json").stdout)
+    assert (len(data["joints"]), len(data["loops"]), data["mobility"]["rank"]) == (6, 1, 29)
+    refused(ask("show", example, "--as", "svg"), 1, "found no form 'svg'")
+
+
 # --- mistakes
 
 

@@ -134,3 +134,47 @@ assert mobility(model).freedom == 3
 assert "numba" not in sys.modules and "scipy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_diagram_shows_parts_loops_and_freedom():
+    model = four_bar(["revolute"] * 4)
+    model.point_mass("bob", 1.0, position=(5, 0, 0))
+    model.point_mass("free", 1.0, position=(6, 0, 0))
+    model.distance("string", "bar 1", "bob", point_a=(0, 0, 0), point_b=(5, 0, 0))
+    model.spring("strut", "ground", "bob", point_a=(0, 0, 9), point_b=(5, 0, 0), stiffness=1.0)
+    model.port("push", "bob", kind="force")
+    found = model.diagram()
+    assert found.loops == (("joint 1", "joint 0", "joint 3", "joint 2"),)
+    text = str(found)
+    for line in (
+        "four-bar: 5 bodies, 5 joints, 1 loop, 1 force element",
+        "  pH-DAE            E x' = (J - R) z + B u, x = (q, v, lambda): 42 + 42 + 39 states, 3 inputs",
+        "  Gruebler's count  24 - 21 = 3",
+        "  rank of rows      18, so 6 degrees of freedom",
+        "  └─ joint 0 (revolute, 5 rows) ── bar 0",
+        "     └─ joint 1 (revolute, 5 rows) ── bar 1",
+        "        ├─ joint 2 (revolute, 5 rows) ── bar 2",
+        "        │  └─ joint 3 (revolute, 5 rows) ── ground  (closes a loop)",
+        "        └─ string (distance, 1 row) ── bob",
+        "  free (point mass)",
+        "  ground ~~ strut (spring) ~~ bob",
+    ):
+        assert line in text.splitlines(), text
+    assert text.count("bar 0") == 1
+    assert '  p0 -.-|"strut (spring)"| p4' in found.mermaid and found.mermaid in found._repr_markdown_()
+    assert '"bar 1" -- "bob" [label="string (distance, 1 row)", style=solid];' in found.dot
+    assert found.dot.count(" -- ") == found.mermaid.count("|") // 2 == 6
+
+
+@pytest.mark.parametrize("extra", [0, 1, 2, 3])
+def test_loops_are_counted_as_in_graphs(extra):
+    """Independent loops of a connected graph: joints - parts + 1."""
+    model = ph.Model("net")
+    for k in range(4):
+        model.body(f"b{k}", ph.Sphere(1, 0.1), position=(k, 0, 0))
+        model.spherical(f"chain {k}", f"b{k - 1}" if k else "ground", f"b{k}", at=(k - 0.5, 0, 0))
+    for k, (a, b) in enumerate([("ground", "b3"), ("b0", "b2"), ("b1", "b3")][:extra]):
+        model.distance(f"extra {k}", a, b, point_a=(0, 1, 0), point_b=(3, 1, k))
+    loops = model.diagram().loops
+    assert len(loops) == extra
+    assert all(loop[-1].startswith(("extra", "chain")) for loop in loops)

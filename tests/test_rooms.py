@@ -35,6 +35,7 @@ SEES = {
 # Doors to the right, for the comfort of users: (module, function) -> what it imports, lazily.
 DOORS = {
     ("model.model", "Model.assemble"): "system",
+    ("model.model", "Model.diagram"): "system",
     ("results.trajectory", "Trajectory.plot"): "show",
     ("results.trajectory", "Trajectory.report"): "show",
     ("results.trajectory", "Trajectory.export"): "show",

@@ -42,9 +42,9 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.model.inertia import Inertia as Inertia
     from porthos.model.inertia import Rod as Rod
     from porthos.model.inertia import Sphere as Sphere
+    from porthos.model.joint_base import Joint as Joint
     from porthos.model.joints import Cylindrical as Cylindrical
     from porthos.model.joints import Fixed as Fixed
-    from porthos.model.joints import Joint as Joint
     from porthos.model.joints import Planar as Planar
     from porthos.model.joints import PointOnLine as PointOnLine
     from porthos.model.joints import PointOnPlane as PointOnPlane
@@ -101,7 +101,8 @@ _HOMES = {
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "integrate.steps": "Adaptive",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
-    "model.joints": "Cylindrical Fixed Joint Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
+    "model.joint_base": "Joint",
+    "model.joints": "Cylindrical Fixed Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
     "Universal",
     "model.model": "Model",
     "model.modelfile": "ModelFile load_model",

@@ -47,6 +47,7 @@ SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to t
 Quantities = Annotated[
     list[str] | None, typer.Argument(metavar="[QUANTITY]...", help="Such as energy or slider.position.x.")
 ]
+Form = Annotated[str, typer.Option("--as", help="text, mermaid or dot.")]
 NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos examples list`.")
 NamedExample = Annotated[Path, NAME]
 
@@ -93,6 +94,17 @@ def check(file: ModelPath, param: Params = None, as_json: AsJson = False) -> Non
     from porthos.cli.checking import check_file
 
     check_file(file, changes(param), as_json)
+
+
+@app.command()
+def show(file: ModelPath, param: Params = None, form: Form = "text", as_json: AsJson = False) -> None:
+    """The graph of FILE: bodies, joints, loops, degrees of freedom, and the sizes of its equations.
+
+    As text, or in the language of Mermaid or Graphviz (dot) for a picture.
+    """
+    from porthos.cli.drawing import show_file
+
+    show_file(file, changes(param), form, as_json)
 
 
 @app.command()

@@ -75,8 +75,9 @@ def _notes(found: Mobility) -> list[str]:
     notes = []
     if found.redundant:
         notes.append(
-            f"{found.redundant} of {found.rows} rows repeat others, among those of {_names(found.redundant_joints)}. "
-            "The motion is right, but the reactions of these joints are not unique; use joints with fewer rows there."
+            f"{found.redundant} of {found.rows} rows repeat others, among those of {_names(found.redundant_joints)}: "
+            f"{'; '.join(map(str, found.repeats[:SEVERAL]))}. The motion is right, but the reactions of these joints "
+            "are not unique; use joints with fewer rows there."
         )
     if found.freedom == 0:
         notes.append("it cannot move: the joints leave no degree of freedom at the initial placement.")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.inertia import Inertia
-from porthos.notation import Array, finite, positive, skew, unit, vector
+from porthos.notation import Array, finite, normals, positive, skew, unit, vector
 
 ORTHONORMAL_TOLERANCE = 1e-6
 AT_MASS = 1e-9  # a point this close to a point mass, relative to its position, counts as being there
@@ -72,11 +72,53 @@ def _from_matrix(R: Array, what: str) -> Array:
     return U @ Vt
 
 
+def least_turn(a: Array, b: Array) -> Array:
+    """The rotation with the least angle that turns the unit vector a into b."""
+    c, S = float(a @ b), skew(np.cross(a, b))
+    if c < -1.0 + 1e-14:
+        m = normals(a)[0]
+        return 2.0 * np.outer(m, m) - np.eye(3)
+    return np.eye(3) + S + S @ S / (1.0 + c)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where something is, as a motion x -> position + matrix x."""
+
+    position: Array
+    matrix: Array
+
+    def point(self, x: Array) -> Array:
+        """Where a point goes."""
+        return self.position + self.matrix @ x
+
+    def vector(self, x: Array) -> Array:
+        """Where a direction goes."""
+        return self.matrix @ x
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """This motion after the other one."""
+        return Pose(self.point(other.position), self.matrix @ other.matrix)
+
+    @property
+    def inverse(self) -> Pose:
+        """The motion back."""
+        return Pose(-self.matrix.T @ self.position, self.matrix.T)
+
+
+STILL = Pose(np.zeros(3), np.eye(3))
+
+
 @dataclass(frozen=True)
 class Ground:
     """The inertial frame as a part: joints may be attached to it."""
 
     name: str = "ground"
+
+    @property
+    def pose(self) -> Pose:
+        """The frame of the world."""
+        return STILL
 
 
 @dataclass(frozen=True)
@@ -107,6 +149,11 @@ class RigidBody:
         """Mass of the body."""
         return self.inertia.mass
 
+    @property
+    def pose(self) -> Pose:
+        """From the body frame to the world, at the placement."""
+        return Pose(np.asarray(self.position), self.matrix)
+
 
 @dataclass(frozen=True)
 class PointMass:
@@ -122,6 +169,11 @@ class PointMass:
         object.__setattr__(self, "mass", positive(self.mass, f"{where}: mass"))
         for key in ("position", "velocity"):
             object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
+
+    @property
+    def pose(self) -> Pose:
+        """From its own frame, whose axes are those of the world, to the world."""
+        return Pose(np.asarray(self.position), np.eye(3))
 
     def require_at(self, where: str, point: Array) -> None:
         """Refuse a point elsewhere: a point mass can be touched only where it is."""

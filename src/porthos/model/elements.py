@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
-from porthos.model.joints import Angle, Cylindrical, Distance, InPlane, Joint, Revolute, Row
+from porthos.model.joint_base import Joint
+from porthos.model.joints import Cylindrical, Revolute
+from porthos.model.rows import Angle, Distance, InPlane, Row
 from porthos.model.signals import Level, Rows
 from porthos.notation import Array, finite, normals, vector
 
@@ -189,8 +191,10 @@ class TorsionSpring(Element):
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the angle, by its cosine and sine."""
-        m1, m2 = normals(np.asarray(self._hinge(joints).axis))
-        return (_law(self, "turn", (Angle(m1, m1), Angle(m2, m1)), self.angle, self.torque),)
+        hinge = self._hinge(joints)
+        m1, m2 = normals(np.asarray(hinge.axis))
+        along = hinge.turn_b @ m1
+        return (_law(self, "turn", (Angle(m1, along), Angle(m2, along)), self.angle, self.torque),)
 
     def _hinge(self, joints: Joints) -> Revolute | Cylindrical:
         joint = joints.get(self.joint)

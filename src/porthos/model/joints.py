@@ -1,10 +1,7 @@
-"""Joints as lists of rows. A row is one scalar (or three) constraint that is at most quadratic in the directors:
+"""Joints as lists of rows, see `rows.py`.
 
-Coincide  x_B - x_A = 0                InPlane   n_A . (x_B - x_A) = 0
-Angle     a_A . b_B = 0                Distance  (|x_B - x_A|^2 - l^2)/2 = 0
-
-All points and vectors are world coordinates at the initial placement; the index says in which body they are fixed.
-A new joint is one class in this file.
+All points and vectors are world coordinates at the initial placement. Where bodies are placed roughly, what both bodies
+share is given twice: `at` and `at_b`, `axis` and `axis_b`, ... A new joint is one class in this file.
 """
 
 from __future__ import annotations
@@ -16,95 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
-from porthos.model.bodies import PointMass
+from porthos.model.bodies import Rotation, least_turn, rotation_matrix
+from porthos.model.joint_base import Joint, check_rate, check_rotation
+from porthos.model.rows import Angle, Coincide, Distance, InPlane, Row
 from porthos.notation import ROUND_OFF, Array, normals, positive, unit, vector
 
-# Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
-# origin of the joint's lever arms; a small gap is closed by the projection of the initial values.
-GAP_LIMIT = 1e-2
 PERPENDICULAR_TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True)
-class Coincide:
-    """x_B - x_A = 0: three rows."""
-
-    point_a: Array
-    point_b: Array
-    count: ClassVar[int] = 3
-
-    def gap(self) -> float:
-        """Distance by which the row is violated at the placement, in metres."""
-        return float(np.linalg.norm(self.point_b - self.point_a))
-
-
-@dataclass(frozen=True)
-class InPlane:
-    """n_A . (x_B - x_A) = 0."""
-
-    normal_a: Array
-    point_a: Array
-    point_b: Array
-    count: ClassVar[int] = 1
-
-    def gap(self) -> float:
-        """Distance by which the row is violated at the placement, in metres."""
-        return float(abs(self.normal_a @ (self.point_b - self.point_a)))
-
-
-@dataclass(frozen=True)
-class Angle:
-    """a_A . b_B = 0 for unit vectors a fixed in A and b fixed in B."""
-
-    vector_a: Array
-    vector_b: Array
-    count: ClassVar[int] = 1
-
-    def gap(self) -> float:
-        """Angles are made consistent by construction."""
-        return 0.0
-
-
-@dataclass(frozen=True)
-class Distance:
-    """(|x_B - x_A|^2 - length^2)/2 = 0."""
-
-    point_a: Array
-    point_b: Array
-    length: float
-    count: ClassVar[int] = 1
-
-    def gap(self) -> float:
-        """Distance by which the row is violated at the placement, in metres."""
-        return abs(float(np.linalg.norm(self.point_b - self.point_a)) - self.length)
-
-
-Row = Coincide | InPlane | Angle | Distance
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joint:
-    """What all joints have: a name, two parts, and rows; `kind` is the name of the joint in the literature."""
-
-    name: str
-    a: str
-    b: str
-    kind: ClassVar[str] = ""
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The constraints of this joint."""
-        raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
-
-    @property
-    def where(self) -> str:
-        """How messages call this joint."""
-        return f"{self.kind} joint '{self.name}'"
-
-    @property
-    def points(self) -> tuple[Array, Array]:
-        """The points of A and B at which the reaction force is reported."""
-        raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +29,13 @@ class _PointJoint(Joint):
     at_b: ArrayLike | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "at", vector(self.at, f"{self.where}: at"))
+        if self.at_b is None and self.frame == "body":
+            raise ModelError(
+                f"{self.where}: at_b: expected the point of the joint in the frame of '{self.b}', found none. With "
+                "frame='body' `at` is a point of the first part only."
+            )
         point_b = self.at if self.at_b is None else self.at_b
         object.__setattr__(self, "at_b", vector(point_b, f"{self.where}: at_b"))
 
@@ -139,7 +59,7 @@ class Spherical(_PointJoint):
 
 @dataclass(frozen=True, kw_only=True)
 class _AxisJoint(_PointJoint):
-    """A joint given by a point and an axis that both bodies share."""
+    """A joint given by a point and an axis fixed in A."""
 
     axis: ArrayLike
 
@@ -148,11 +68,22 @@ class _AxisJoint(_PointJoint):
         object.__setattr__(self, "axis", unit(self.axis, f"{self.where}: axis"))
 
     @property
+    def turn_b(self) -> Array:
+        """The rotation from vectors of A to those of B that are the same where the joint is closed."""
+        return np.eye(3)
+
+    @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """The axis."""
+        n = np.asarray(self.axis)
+        return ((n, self.turn_b @ n),)
+
+    @property
     def _aligned(self) -> tuple[Row, ...]:
         """The axis fixed in A stays parallel to the axis fixed in B: two vectors of B normal to it."""
         n = np.asarray(self.axis)
         m1, m2 = normals(n)
-        return Angle(n, m1), Angle(n, m2)
+        return Angle(n, self.turn_b @ m1), Angle(n, self.turn_b @ m2)
 
     @property
     def _on_axis(self) -> tuple[Row, ...]:
@@ -160,15 +91,29 @@ class _AxisJoint(_PointJoint):
         m1, m2 = normals(np.asarray(self.axis))
         return InPlane(m1, *self.points), InPlane(m2, *self.points)
 
+
+@dataclass(frozen=True, kw_only=True)
+class _TurningJoint(_AxisJoint):
+    """A joint about an axis that both bodies share; `rate` is the turning of B against A in rad/s at the start."""
+
+    axis_b: ArrayLike | None = None
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        axis = self.axis if self.axis_b is None else self.axis_b
+        object.__setattr__(self, "axis_b", unit(axis, f"{self.where}: axis_b"))
+        check_rate(self, self.rate)
+
     @property
-    def _unturned(self) -> tuple[Row, ...]:
-        """No relative rotation about the axis."""
-        return (Angle(*normals(np.asarray(self.axis))),)
+    def turn_b(self) -> Array:
+        """The least rotation from the axis of A to that of B."""
+        return least_turn(np.asarray(self.axis), np.asarray(self.axis_b))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Revolute(_AxisJoint):
-    """Rotation about a common axis: 5 rows, 1 degree of freedom."""
+class Revolute(_TurningJoint):
+    """Rotation about a common axis: 5 rows, 1 degree of freedom; `rate` in rad/s at the start."""
 
     kind: ClassVar[str] = "revolute"
 
@@ -179,7 +124,7 @@ class Revolute(_AxisJoint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cylindrical(_AxisJoint):
+class Cylindrical(_TurningJoint):
     """Rotation about and translation along a common axis: 4 rows, 2 degrees of freedom; eq. (37) of 001."""
 
     kind: ClassVar[str] = "cylindrical"
@@ -192,14 +137,36 @@ class Cylindrical(_AxisJoint):
 
 @dataclass(frozen=True, kw_only=True)
 class Prismatic(_AxisJoint):
-    """Translation along a common axis: 5 rows, 1 degree of freedom."""
+    """Translation along a common axis: 5 rows, 1 degree of freedom; `rate` in m/s at the start.
 
+    `rotation_b` turns vectors of the first part into the same vectors of the second, such as the axis.
+    """
+
+    rotation_b: Rotation = None
+    rate: float | None = None
     kind: ClassVar[str] = "prismatic"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rotation(self, self.rotation_b)
+        check_rate(self, self.rate)
+
+    @property
+    def turn_b(self) -> Array:
+        """`rotation_b` as a matrix."""
+        return rotation_matrix(self.rotation_b)
+
+    @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """The axis and two normals of it."""
+        n = np.asarray(self.axis)
+        return tuple((m, self.turn_b @ m) for m in (n, *normals(n)))
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """x_B on the axis of A, no relative rotation."""
-        return (*self._on_axis, *self._aligned, *self._unturned)
+        m1, m2 = normals(np.asarray(self.axis))
+        return (*self._on_axis, *self._aligned, Angle(m1, self.turn_b @ m2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +176,11 @@ class PointOnLine(_AxisJoint):
     kind: ClassVar[str] = "point_on_line"
 
     @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """None: B may turn."""
+        return ()
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """x_B on the axis of A."""
         return self._on_axis
@@ -216,15 +188,25 @@ class PointOnLine(_AxisJoint):
 
 @dataclass(frozen=True, kw_only=True)
 class Fixed(_PointJoint):
-    """No relative motion: 6 rows."""
+    """No relative motion: 6 rows. `rotation_b` turns vectors of the first part into the same vectors of the second."""
 
+    rotation_b: Rotation = None
     kind: ClassVar[str] = "fixed"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rotation(self, self.rotation_b)
+
+    @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """Three axes."""
+        return tuple(zip(np.eye(3), rotation_matrix(self.rotation_b).T, strict=True))
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """x_B = x_A, no relative rotation."""
-        e1, e2, e3 = np.eye(3)
-        return (Coincide(*self.points), Angle(e1, e2), Angle(e1, e3), Angle(e2, e3))
+        (e1, _), (e2, f2), (_, f3) = self.pairs
+        return (Coincide(*self.points), Angle(e1, f2), Angle(e1, f3), Angle(e2, f3))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,14 +221,14 @@ class Universal(_PointJoint):
         super().__post_init__()
         a = unit(self.axis_a, f"{self.where}: axis_a")
         b = unit(self.axis_b, f"{self.where}: axis_b")
-        if abs(a @ b) > PERPENDICULAR_TOLERANCE:
+        if abs(a @ b) > PERPENDICULAR_TOLERANCE and not self.rough:
             angle = np.degrees(np.arccos(np.clip(a @ b, -1, 1)))
             raise ModelError(
                 f"{self.where}: its two axes must be perpendicular, found an angle of {angle:.4f} degrees. "
                 "axis_b = cross(axis_a, direction of the shaft) is a usual choice."
             )
         object.__setattr__(self, "axis_a", a)
-        normal = b if abs(a @ b) <= ROUND_OFF else unit(b - a * (a @ b), f"{self.where}: axis_b")
+        normal = b if abs(a @ b) <= ROUND_OFF or self.rough else unit(b - a * (a @ b), f"{self.where}: axis_b")
         object.__setattr__(self, "axis_b", normal)
 
     @property
@@ -270,13 +252,24 @@ class _PlaneJoint(_PointJoint):
 class Planar(_PlaneJoint):
     """B glides on a plane of A: 3 rows, 3 degrees of freedom."""
 
+    normal_b: ArrayLike | None = None
     kind: ClassVar[str] = "planar"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normal = self.normal if self.normal_b is None else self.normal_b
+        object.__setattr__(self, "normal_b", unit(normal, f"{self.where}: normal_b"))
+
+    @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """The normal."""
+        return ((np.asarray(self.normal), np.asarray(self.normal_b)),)
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """x_B in the plane of A, normals aligned."""
         n = np.asarray(self.normal)
-        m1, m2 = normals(n)
+        m1, m2 = normals(np.asarray(self.normal_b))
         return InPlane(n, *self.points), Angle(n, m1), Angle(n, m2)
 
 
@@ -302,6 +295,12 @@ class RigidLink(Joint):
     kind: ClassVar[str] = "distance"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length is None and self.frame == "body":
+            raise ModelError(
+                f"{self.where}: length: expected the distance of the two points, found none. With frame='body' it does "
+                "not follow from the placement, which may be rough."
+            )
         pa = vector(self.point_a, f"{self.where}: point_a")
         pb = vector(self.point_b, f"{self.where}: point_b")
         length = (
@@ -331,31 +330,3 @@ class RigidLink(Joint):
 JOINTS: tuple[type[Joint], ...] = (
     Spherical, Cylindrical, Universal, Revolute, Prismatic, Planar, Fixed, RigidLink, PointOnLine, PointOnPlane,
 )  # fmt: skip
-
-
-def check_gap(joint: Joint, size: float) -> None:
-    """Refuse points that lie far apart, measured by the `size` of the parts that the joint connects."""
-    gap = max(row.gap() for row in joint.rows)
-    if gap > GAP_LIMIT * size:
-        pa, pb = joint.points
-        raise ModelError(
-            f"{joint.where}: the points given on '{joint.a}' {np.round(pa, 6).tolist()} and on '{joint.b}' "
-            f"{np.round(pb, 6).tolist()} do not fit together; they miss each other by {gap:.4g}. "
-            "Expected world coordinates at the initial placement, where the joint is closed; "
-            "check the positions of the two parts."
-        )
-
-
-def check_held(where: str, mass: PointMass, side: int, point: Array, rows: tuple[Row, ...]) -> None:
-    """Refuse what rows cannot do to a point mass on side 0 (A) or 1 (B): hold a rotation, a plane or a lever."""
-    if any(isinstance(row, Angle) for row in rows):
-        raise ModelError(
-            f"{where}: expected rigid bodies, found the point mass '{mass.name}', which has no rotation to hold. "
-            "Use a spherical, distance, point_on_line or point_on_plane joint, or a rigid body."
-        )
-    if side == 0 and any(isinstance(row, InPlane) for row in rows):
-        raise ModelError(
-            f"{where}: expected a rigid body or the ground as its first part, in which its line or plane is "
-            f"fixed, found the point mass '{mass.name}', which has no directions. Exchange the two parts."
-        )
-    mass.require_at(where, point)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,22 +11,23 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
 from porthos.model import elements as e
-from porthos.model import joints as j
-from porthos.model.bodies import Body, Ground, Part, PointMass, RigidBody
+from porthos.model.bodies import Body, Ground, PointMass, RigidBody
 from porthos.model.forces import Load, TorqueMap
 from porthos.model.inertia import Inertia
+from porthos.model.joining import Joining, Side
+from porthos.model.joint_base import Joint
 from porthos.model.ports import Port, PortKind
+from porthos.model.rows import Row, check_held
 from porthos.model.signals import Level, Rows
 from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
     from porthos.model.simulation import Simulation
+    from porthos.system.diagram import Diagram
     from porthos.system.mechanical import MechanicalSystem
 
-Side = Part | str
 
-
-class Model:
+class Model(Joining):
     """A mechanism: bodies, joints, force elements, loads and ports, each under a name of its own. SI units."""
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
@@ -33,7 +35,7 @@ class Model:
         self.gravity = vector(gravity, f"model '{name}': gravity")
         self.ground = Ground()
         self._bodies: dict[str, Body] = {}
-        self._joints: dict[str, j.Joint] = {}
+        self._joints: dict[str, Joint] = {}
         self._elements: dict[str, e.Element] = {}
         self._loads: dict[str, Load] = {}
         self._ports: dict[str, Port] = {}
@@ -50,7 +52,7 @@ class Model:
         return tuple(self._bodies.values())
 
     @property
-    def joints(self) -> tuple[j.Joint, ...]:
+    def joints(self) -> tuple[Joint, ...]:
         """Joints in the order in which they were added."""
         return tuple(self._joints.values())
 
@@ -100,79 +102,6 @@ class Model:
         self._bodies[name] = part
         return part
 
-    # --- joints: points and axes in world coordinates at the initial placement
-
-    def spherical(self, name: str, a: Side, b: Side, at: ArrayLike, at_b: ArrayLike | None = None) -> j.Joint:
-        """A point of `a` and a point of `b` coincide (3 rows)."""
-        return self._join(j.Spherical(name=name, a=self._name(a), b=self._name(b), at=at, at_b=at_b))
-
-    def revolute(
-        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None
-    ) -> j.Joint:
-        """Rotation about a common axis (5 rows)."""
-        return self._join(j.Revolute(name=name, a=self._name(a), b=self._name(b), at=at, axis=axis, at_b=at_b))
-
-    def cylindrical(
-        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None
-    ) -> j.Joint:
-        """Rotation about and translation along a common axis (4 rows)."""
-        return self._join(j.Cylindrical(name=name, a=self._name(a), b=self._name(b), at=at, axis=axis, at_b=at_b))
-
-    def prismatic(
-        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None
-    ) -> j.Joint:
-        """Translation along a common axis (5 rows)."""
-        return self._join(j.Prismatic(name=name, a=self._name(a), b=self._name(b), at=at, axis=axis, at_b=at_b))
-
-    def universal(
-        self,
-        name: str,
-        a: Side,
-        b: Side,
-        at: ArrayLike,
-        axis_a: ArrayLike,
-        axis_b: ArrayLike,
-        at_b: ArrayLike | None = None,
-    ) -> j.Joint:
-        """Hooke's joint: `axis_a` fixed in `a` stays perpendicular to `axis_b` fixed in `b` (4 rows)."""
-        a_name, b_name = self._name(a), self._name(b)
-        return self._join(j.Universal(name=name, a=a_name, b=b_name, at=at, axis_a=axis_a, axis_b=axis_b, at_b=at_b))
-
-    def planar(
-        self, name: str, a: Side, b: Side, at: ArrayLike, normal: ArrayLike, at_b: ArrayLike | None = None
-    ) -> j.Joint:
-        """`b` glides on a plane fixed in `a` (3 rows)."""
-        return self._join(j.Planar(name=name, a=self._name(a), b=self._name(b), at=at, normal=normal, at_b=at_b))
-
-    def fixed(self, name: str, a: Side, b: Side, at: ArrayLike, at_b: ArrayLike | None = None) -> j.Joint:
-        """No relative motion (6 rows)."""
-        return self._join(j.Fixed(name=name, a=self._name(a), b=self._name(b), at=at, at_b=at_b))
-
-    def distance(
-        self,
-        name: str,
-        a: Side,
-        b: Side,
-        point_a: ArrayLike,
-        point_b: ArrayLike,
-        length: float | None = None,
-    ) -> j.Joint:
-        """A massless rod between a point of `a` and a point of `b` (1 row)."""
-        a_name, b_name = self._name(a), self._name(b)
-        return self._join(j.RigidLink(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, length=length))
-
-    def point_on_line(
-        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None
-    ) -> j.Joint:
-        """The point `at` of `b` stays on the line through `at` along `axis`, fixed in `a` (2 rows)."""
-        return self._join(j.PointOnLine(name=name, a=self._name(a), b=self._name(b), at=at, axis=axis, at_b=at_b))
-
-    def point_on_plane(
-        self, name: str, a: Side, b: Side, at: ArrayLike, normal: ArrayLike, at_b: ArrayLike | None = None
-    ) -> j.Joint:
-        """The point `at` of `b` stays in the plane through `at` with `normal`, fixed in `a` (1 row)."""
-        return self._join(j.PointOnPlane(name=name, a=self._name(a), b=self._name(b), at=at, normal=normal, at_b=at_b))
-
     # --- force elements: points in world coordinates at the initial placement
 
     def spring(
@@ -214,7 +143,7 @@ class Model:
     def torsion_spring(
         self,
         name: str,
-        joint: j.Joint | str,
+        joint: Joint | str,
         stiffness: Level = 0.0,
         damping: float = 0.0,
         angle: float = 0.0,
@@ -284,13 +213,25 @@ class Model:
         self._ports[name] = port
         return port
 
-    def assemble(self, initial: Literal["project", "refuse"] = "project") -> MechanicalSystem:
-        """The pH-DAE of this mechanism; `initial` says what to do with initial values off the constraints."""
+    def assemble(
+        self, initial: Literal["project", "refuse"] = "project", hold: Iterable[Body | str] = ()
+    ) -> MechanicalSystem:
+        """The pH-DAE of this mechanism; `initial` says what to do with initial values off the constraints.
+
+        Joints that are open at the placement are closed, without moving the bodies to `hold`; velocities follow from
+        those of the bodies and from the rates of joints. `system.assembly` says how far each joint was open.
+        """
         from porthos.system.assemble import (
             assemble,  # a door that opens to the right, see tests/test_rooms.py
         )
 
-        return assemble(self, initial)
+        return assemble(self, initial, hold)
+
+    def diagram(self) -> Diagram:
+        """The graph of bodies, joints and force elements, its loops and degrees of freedom; print it."""
+        from porthos.system.diagram import diagram  # a door as well
+
+        return diagram(self)
 
     def save(self, path: str | Path, simulation: Simulation | None = None) -> Path:
         """Write a YAML file that `load_model` turns into this model again; `simulation` says how to run it."""
@@ -343,15 +284,6 @@ class Model:
             )
         return name
 
-    def _join(self, joint: j.Joint) -> j.Joint:
-        self._new(joint.name)
-        self._check_sides(joint.where, (joint.a, joint.b), joint.points, joint.rows)
-        parts = [self._bodies[n] for n in (joint.a, joint.b) if n != self.ground.name]
-        arms = [float(np.linalg.norm(p - np.asarray(part.position))) for part in parts for p in joint.points]
-        j.check_gap(joint, max(arms))
-        self._joints[joint.name] = joint
-        return joint
-
     def _act(self, element: e.Element) -> e.Element:
         self._new(element.name)
         rows = tuple(row for law in element.laws(self._joints) for row in law.rows)
@@ -360,7 +292,7 @@ class Model:
         return element
 
     def _check_sides(
-        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[j.Row, ...]
+        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row, ...]
     ) -> None:
         """Refuse a part connected with itself, and what rows cannot do to a point mass."""
         if sides[0] == sides[1]:
@@ -371,7 +303,7 @@ class Model:
         for side, name in enumerate(sides):
             part = self._bodies.get(name)
             if isinstance(part, PointMass):
-                j.check_held(where, part, side, points[side], rows)
+                check_held(where, part, side, points[side], rows)
 
     def _check_acting(self, where: str, body: str, at: ArrayLike | None, turns: bool) -> None:
         """Refuse a torque on a point mass, or a force beside it."""

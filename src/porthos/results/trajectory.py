@@ -20,7 +20,7 @@ from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
 from porthos.results.views import BodyView, ElementView, JointView, PortView
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import row_memory
+from porthos.system.nodal import row_memory, undetermined_joints
 
 if TYPE_CHECKING:
     import pandas
@@ -205,6 +205,13 @@ class Trajectory(Run):
         change = np.diff(self.energy, prepend=self.energy[0]) + self._lost
         return change - self.in_blocks(lambda rows: (self.raw.work[rows].sum(axis=1),))[0]
 
+    @cached_property
+    def undetermined(self) -> tuple[int, ...]:
+        """The joints whose reactions at the start are not unique, because rows repeat others."""
+        q = self.system.still.copy()
+        q[:-1] = self.raw.q[0]
+        return undetermined_joints(self.system, q)
+
     def summary(self) -> str:
         """A few lines that say what was computed and how well the balances hold."""
         E, L = self.energy, self.angular_momentum
@@ -222,6 +229,9 @@ class Trajectory(Run):
         ]
         if self.dissipated_energy[-1] > 0.0:
             lines.insert(3, f"  dissipated        {self.dissipated_energy[-1]:.10g} J by force elements")
+        if self.undetermined:
+            names = ", ".join(f"'{self.system.joint_names[k]}'" for k in self.undetermined[:6])
+            lines.append(f"  reactions         not unique in {len(self.undetermined)} joints that repeat rows: {names}")
         if self.system.adjustments:
             lines.append("  initial values moved onto the constraints (mass-weighted):")
             lines += [f"    {a}" for a in self.system.adjustments]

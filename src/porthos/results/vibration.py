@@ -9,7 +9,8 @@ from porthos.integrate.march import March
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.modes import Modes
-from porthos.system.nodal import moved, rigid_velocity
+from porthos.system.nodal import rigid_velocity
+from porthos.system.rows import moved
 
 SHARE = 0.1  # of the length of the mechanism, by which the body that moves furthest is displaced
 

@@ -74,6 +74,11 @@ class JointView:
         return self._reaction[1]
 
     @property
+    def unique(self) -> bool:
+        """Whether the reaction is determined at the start; if joints repeat each other, that of least norm is given."""
+        return self._index not in self._run.undetermined
+
+    @property
     def multipliers(self) -> Array:
         """Lagrange multipliers (T, rows) of this joint at second order."""
         joint = self._run.system.mech.joint[self._index]

@@ -9,12 +9,17 @@ import numpy as np
 
 from porthos.model.bodies import RigidBody
 from porthos.model.elements import Element
+from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.notation import Array
+from porthos.system.closing import Closing
 
 
-def describe(model: Model) -> dict[str, Any]:
-    """Name, gravity, bodies with shapes, joints and elements with points, loads and ports, as data for JSON."""
+def describe(model: Model, closing: Closing | None = None) -> dict[str, Any]:
+    """Name, gravity, bodies with shapes, joints and elements with points, loads and ports, as data for JSON.
+
+    Points and axes are those at the start, where the assembly has closed the joints.
+    """
     return {
         "name": model.name,
         "gravity": model.gravity.tolist(),
@@ -27,11 +32,17 @@ def describe(model: Model) -> dict[str, Any]:
             }
             for body in model.bodies
         ],
-        "joints": [{"kind": joint.kind, **_plain(joint)} for joint in model.joints],
+        "joints": [_joint(joint if closing is None else closing.closed(joint)) for joint in model.joints],
         "elements": [{"kind": element.kind, **_plain(element), **_ends(model, element)} for element in model.elements],
         "loads": [{"name": load.name, "body": load.body} for load in model.loads],
         "ports": [{"name": port.name, "body": port.body, "kind": port.kind} for port in model.ports],
     }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    """A joint where it is closed: what both bodies share is there once."""
+    twice = {"frame", "rough", "rate", "normal_b", "rotation_b", *(["axis_b"] if hasattr(joint, "axis") else [])}
+    return {"kind": joint.kind, **{key: value for key, value in _plain(joint).items() if key not in twice}}
 
 
 def _ends(model: Model, element: Element) -> dict[str, Any]:

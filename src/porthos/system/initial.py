@@ -15,11 +15,14 @@ from porthos.errors import InconsistentStateError, ModelError
 from porthos.notation import Array
 from porthos.system.constraints import RIGIDITY
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import NodalMatrix, joint_gaps, joint_rates, moved, rigid_velocity
+from porthos.system.nodal import NodalMatrix, joint_gaps, joint_rates, rigid_velocity
+from porthos.system.rows import moved
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
 REFUSED = 1e-8
 ITERATIONS = 30
+
+Values = tuple[Array, Array]  # configuration (N+1, 4, 3) and twists (N, 6)
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,14 @@ class Adjustment:
         )
 
 
-def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["project", "refuse"]) -> None:
-    """Give the system its initial state: projected onto the constraints, or refused if it is off them."""
+def place(system: MechanicalSystem, given: Values, found: Values, initial: Literal["project", "refuse"]) -> None:
+    """Give the system its initial state: that found by the assembly, projected onto the constraints or refused.
+
+    `given` is what the user said; the report says how far the state is from it.
+    """
     if not isinstance(initial, str) or initial not in ("project", "refuse"):
         raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
-    given_q, given_twist = q.copy(), twist.copy()
+    q, twist = found
     gaps = _violations(system, q, twist)
     if initial == "refuse":
         _refuse(system, gaps)
@@ -55,7 +61,7 @@ def place(system: MechanicalSystem, q: Array, twist: Array, initial: Literal["pr
     twist = nearest_velocity(system, q, twist)
     v = rigid_velocity(system, q, twist)
     system._q0, system._v0 = q, v
-    system.adjustments = _report(system, given_q, given_twist, q, twist)
+    system.adjustments = _report(system, *given, q, twist)
 
 
 def _project_position(system: MechanicalSystem, q: Array) -> Array:

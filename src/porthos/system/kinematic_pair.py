@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.errors import PorthosError
-from porthos.model import joints as j
+from porthos.model.joint_base import Joint
+from porthos.model.rows import Angle, Coincide, Distance, InPlane
 from porthos.notation import Array
 from porthos.system.connections import Connection, Law
 from porthos.system.mechanical import MechanicalSystem
@@ -27,7 +28,7 @@ class KinematicPair(Connection):
 
     a: str
     b: str
-    joint: j.Joint
+    joint: Joint
     name: str = ""
 
     @property
@@ -37,6 +38,11 @@ class KinematicPair(Connection):
 
     def law(self, systems: Sequence[PHDAE], widths: Sequence[int]) -> Law:
         """K = 0, T = [T_A; -T_B] at the configuration of the bodies."""
+        if self.joint.frame != "world":
+            raise PorthosError(
+                f"interconnect: {self.joint.where}: expected points and axes in world coordinates, found frame='body'. "
+                "Give them as they are at the start, or put both bodies into one model."
+            )
         start = []
         for system, width in zip(systems, widths, strict=True):
             if not isinstance(system, MechanicalSystem) or len(system.body_names) != 1 or not system.rigid.size:
@@ -55,7 +61,7 @@ class KinematicPair(Connection):
         return Law(False, rows, at)
 
 
-def _transformer(joint: j.Joint, start: list[Array], q: list[Array]) -> tuple[Array, Array]:
+def _transformer(joint: Joint, start: list[Array], q: list[Array]) -> tuple[Array, Array]:
     """T_A and T_B (6, rows) at the configurations q (4, 3) of both bodies, which began at `start`."""
 
     def fixed(side: int, world: Array) -> Array:
@@ -71,16 +77,16 @@ def _transformer(joint: j.Joint, start: list[Array], q: list[Array]) -> tuple[Ar
     at = zero
     for row in joint.rows:
         match row:
-            case j.Coincide(_, point_b):
+            case Coincide(_, point_b):
                 at = point(1, point_b)
                 rows += [(e, zero) for e in np.eye(3)]
-            case j.InPlane(normal, _, point_b):
+            case InPlane(normal, _, point_b):
                 at = point(1, point_b)
                 rows.append((fixed(0, normal), zero))
-            case j.Distance(point_a, point_b, _):
+            case Distance(point_a, point_b, _):
                 at = point(1, point_b)
                 rows.append((at - point(0, point_a), zero))
-            case j.Angle(vector_a, vector_b):
+            case Angle(vector_a, vector_b):
                 rows.append((zero, -np.cross(fixed(0, vector_a), fixed(1, vector_b))))
     F, tau = (np.array(part) for part in zip(*rows, strict=True))
     return (

@@ -28,6 +28,7 @@ from porthos.system.phdae import PHDAE
 from porthos.system.tables import constraints_of, elements_of
 
 if TYPE_CHECKING:
+    from porthos.system.closing import JointGap
     from porthos.system.initial import Adjustment
 
 
@@ -56,11 +57,10 @@ class MechanicalSystem(PHDAE):
         self.element_names, self.terminals = element_names, terminals
         self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
-        self.length = length
-        self.description = description
+        self.length, self.description = length, description
         self.adjustments: tuple[Adjustment, ...] = ()
-        self._q0: Array = self.still
-        self._v0: Array = np.zeros_like(self.still)
+        self.assembly: tuple[JointGap, ...] = ()  # of each joint, if some had to be closed
+        self._q0, self._v0 = self.still, np.zeros_like(self.still)
 
     def __repr__(self) -> str:
         bodies, joints, elements = map(len, (self.body_names, self.joint_names, self.element_names))

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.errors import ModelError
-from porthos.model import joints as j
 from porthos.model.bodies import Body, RigidBody
+from porthos.model.joint_base import Joint
 from porthos.model.model import Model
-from porthos.notation import Array
+from porthos.model.rows import Angle, Coincide, Distance, InPlane
+from porthos.notation import Array, IntArray
+from porthos.system.closing import Closing, close, is_open
 from porthos.system.ranks import dependent_rows
 
 MOST_ROWS = 400  # of closed loops, for which the rank is computed; it takes some tenths of a second
+DEPENDENT = 1e-8  # a row of length one this near to the span of others repeats them
 CONSISTENT = 1e-8  # violation, relative to the size of the mechanism, from which initial values count as moved
 
 
@@ -27,8 +30,26 @@ class Violation:
     """How far the initial values of a model are off a joint."""
 
     joint: str
-    position: float  # m
+    position: float  # m, or rad for angles
     velocity: float  # m/s, or rad/s for angles
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """How many rows of a joint repeat what the joints before it fix already."""
+
+    kind: str
+    joint: str
+    translations: int
+    rotations: int
+    others: tuple[str, ...]  # the joints with which they form dependences
+
+    def __str__(self) -> str:
+        counts = {"translation": self.translations, "rotation": self.rotations}
+        rows = [f"{n} {word} row{'s' * (n != 1)}" for word, n in counts.items() if n]
+        verb = "repeats" if self.translations + self.rotations == 1 else "repeat"
+        fix = "fixes" if len(self.others) == 1 else "fix"
+        return f"{self.kind} '{self.joint}': {' and '.join(rows)} {verb} what {', '.join(self.others)} {fix} already"
 
 
 @dataclass(frozen=True)
@@ -42,6 +63,7 @@ class Mobility:
     rank: int | None  # None where closed loops are too large for dense matrices
     redundant_joints: tuple[str, ...]
     violations: tuple[Violation, ...]
+    repeats: tuple[Repeat, ...] = ()  # joint by joint, in the order in which they were added
 
     @property
     def coordinates(self) -> int:
@@ -68,9 +90,9 @@ def mobility(model: Model) -> Mobility:
     """Count and measure how a model can move and how well its initial values fit its joints."""
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one to its bodies.")
-    jacobian = _Jacobian(model)
+    jacobian = _Jacobian(model, close(model) if is_open(model) else None)
     rigid = sum(isinstance(body, RigidBody) for body in model.bodies)
-    rank, repeated = jacobian.rank()
+    rank, repeated, repeats = jacobian.rank()
     return Mobility(
         bodies=rigid,
         point_masses=len(model.bodies) - rigid,
@@ -79,40 +101,45 @@ def mobility(model: Model) -> Mobility:
         rank=rank,
         redundant_joints=tuple(model.joints[k].name for k in repeated),
         violations=jacobian.violations(),
+        repeats=repeats,
     )
 
 
 class _Jacobian:
     """Rows of G in world axes, as one block for each side of a joint."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, closing: Closing | None) -> None:
         self.model = model
         self.bodies: dict[str, Body] = {body.name: body for body in model.bodies}
         self.position = {body.name: np.asarray(body.position) for body in model.bodies}
+        self.joints = model.joints
+        if closing is not None:
+            self.position = {name: motion.point(self.position[name]) for name, motion in closing.motion.items()}
+            self.joints = tuple(closing.closed(joint) for joint in model.joints)
         arms = [
             np.linalg.norm(point - self.position[name])
-            for joint in model.joints
+            for joint in self.joints
             for name, point in zip((joint.a, joint.b), joint.points, strict=True)
             if name in self.position
         ]
         self.length = float(max(arms, default=1.0)) or 1.0
-        self.sides = [{joint.a: A, joint.b: B} for joint in model.joints for A, B in [self._blocks(joint)]]
-        self.counts = [len(sides[joint.a]) for joint, sides in zip(model.joints, self.sides, strict=True)]
+        self.sides = [{joint.a: A, joint.b: B} for joint in self.joints for A, B in [self._blocks(joint)]]
+        self.counts = [len(sides[joint.a]) for joint, sides in zip(self.joints, self.sides, strict=True)]
 
-    def _blocks(self, joint: j.Joint) -> tuple[Array, Array]:
+    def _blocks(self, joint: Joint) -> tuple[Array, Array]:
         """Blocks (r, 6) for the twists of A and B."""
         pairs: list[tuple[Array, Array]] = []
         for row in joint.rows:
             match row:
-                case j.Coincide(pa, pb):
+                case Coincide(pa, pb):
                     pairs += [(-self._moves(joint.a, pa, e), self._moves(joint.b, pb, e)) for e in np.eye(3)]
-                case j.InPlane(n, pa, pb):
+                case InPlane(n, pa, pb):
                     turned = np.concatenate([np.zeros(3), np.cross(n, pb - pa)])
                     pairs.append((turned - self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
-                case j.Angle(u, w):
+                case Angle(u, w):
                     turned = np.concatenate([np.zeros(3), np.cross(u, w)])
                     pairs.append((turned, -turned))
-                case j.Distance(pa, pb, length):
+                case Distance(pa, pb, length):
                     n = (pb - pa) / length
                     pairs.append((-self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
         A, B = zip(*pairs, strict=True)
@@ -127,12 +154,12 @@ class _Jacobian:
         turning = isinstance(self.bodies.get(name), RigidBody)
         return block * np.repeat([1.0, 1.0 / self.length if turning else 0.0], 3)
 
-    def rank(self) -> tuple[int | None, list[int]]:
-        """The rank of G, None if it is too large, and the joints whose rows take part in a dependence."""
+    def rank(self) -> tuple[int | None, list[int], tuple[Repeat, ...]]:
+        """The rank of G, None if it is too large, the joints whose rows take part in a dependence, and which repeat."""
         cut, core = self._without_leaves()
         owners = np.repeat(core, [self.counts[k] for k in core])
         if owners.size > MOST_ROWS:
-            return None, []
+            return None, [], ()
         names = sorted({name for k in core for name in self.sides[k] if name in self.position})
         columns = {name: slice(6 * c, 6 * c + 6) for c, name in enumerate(names)}
         G = np.zeros((owners.size, 6 * len(names)))
@@ -141,7 +168,31 @@ class _Jacobian:
                 if name in columns:
                     G[owners == k, columns[name]] += self._scaled(name, block)
         rank, repeated = dependent_rows(G)
-        return cut + rank, np.unique(owners[repeated]).tolist()
+        involved = np.unique(owners[repeated]).tolist()
+        return cut + rank, involved, self._repeats(G, owners) if involved else ()
+
+    def _repeats(self, G: Array, owners: IntArray) -> tuple[Repeat, ...]:
+        """The rows that lie in the span of those before them, counted by joints and kinds."""
+        kinds = {k: [isinstance(row, Angle) for row in self.joints[k].rows for _ in range(row.count)] for k in owners}
+        turning = np.concatenate([kinds[k] for k in dict.fromkeys(owners.tolist())])
+        rows, basis = G / np.linalg.norm(G, axis=1, keepdims=True), np.zeros((0, G.shape[1]))
+        repeating: dict[int, list[int]] = {}
+        for r, row in enumerate(rows):
+            rest = row - basis.T @ (basis @ row)
+            rest -= basis.T @ (basis @ rest)
+            if np.linalg.norm(rest) > DEPENDENT:
+                basis = np.vstack([basis, rest / np.linalg.norm(rest)])
+            else:
+                repeating.setdefault(int(owners[r]), []).append(r)
+        result = []
+        for k, repeated in repeating.items():
+            before = np.flatnonzero(owners != k)
+            before = before[before < min(repeated)]
+            shares = np.linalg.lstsq(rows[before].T, rows[repeated].T, rcond=DEPENDENT)[0]
+            others = np.unique(owners[before][np.abs(shares).max(axis=1, initial=0.0) > DEPENDENT])
+            names, turns = tuple(self.joints[i].name for i in others), int(turning[repeated].sum())
+            result.append(Repeat(self.joints[k].kind, self.joints[k].name, len(repeated) - turns, turns, names))
+        return tuple(result)
 
     def _without_leaves(self) -> tuple[int, list[int]]:
         """Rows of joints that cannot repeat others, and the other joints.
@@ -174,7 +225,7 @@ class _Jacobian:
         speed = max([1.0, *(float(np.abs(t).max()) for t in twist.values())])
         result = []
         for joint, sides in zip(self.model.joints, self.sides, strict=True):
-            gap = max(row.gap() for row in joint.rows)
+            gap = max(joint.gaps)
             rate = float(np.abs(sum(block @ twist[n] for n, block in sides.items() if n in twist)).max())
             if gap > CONSISTENT * self.length or rate > CONSISTENT * speed:
                 result.append(Violation(joint.name, gap, rate))

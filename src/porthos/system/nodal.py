@@ -13,6 +13,9 @@ from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
+from porthos.system.rows import reduced_blocks
+
+INVOLVED = 1e-8  # share of a row in a combination without force from which it takes part
 
 
 def row_memory(system: MechanicalSystem) -> RowVectors:
@@ -59,24 +62,11 @@ def nearest_twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
     return twist
 
 
-def moved(q: Array, increment: Array) -> Array:
-    """The configuration after the increments (N, 6) of all bodies: the Cayley map for rotations by 2 atan |theta/2|."""
-    d, a = q[:-1, 1:], 0.5 * increment[:, None, 3:]
-    nu = 1.0 / (1.0 + np.sum(a * a, axis=-1, keepdims=True))
-    middle = nu * (d + np.cross(a, d) + a * np.sum(a * d, axis=-1, keepdims=True))
-    result = q.copy()
-    result[:-1, 0] += increment[:, :3]
-    result[:-1, 1:] = 2.0 * middle - d
-    return result
-
-
 def reduced_rows(mech: Mechanism, q: Array) -> Array:
-    """All rows of G P (R, 2, 6): (cu_0 w + cw_0 u, ru x w + rw x u) for each side."""
+    """All rows of G P (R, 2, 6), each side by itself."""
     form, sides = mech.form, q[mech.row.body]  # (R, 2, 4, 3)
     u, w = (c0 + np.einsum("rsi,rsik->rk", c, sides) for c0, c in ((form.u0, form.cu), (form.w0, form.cw)))
-    ru, rw = (np.einsum("rsi,rsik->rsk", c[:, :, 1:], sides[:, :, 1:]) for c in (form.cu, form.cw))
-    shift = form.cu[:, :, :1] * w[:, None] + form.cw[:, :, :1] * u[:, None]
-    return np.concatenate([shift, np.cross(ru, w[:, None]) + np.cross(rw, u[:, None])], axis=2)
+    return reduced_blocks(q, mech.row.body, form.cu, form.cw, u, w)
 
 
 def reduced_jacobian(system: MechanicalSystem, q: Array, rows: IntArray) -> Array:
@@ -97,6 +87,17 @@ def least_norm(system: MechanicalSystem, q: Array, lam: Array) -> Array:
     result = lam.copy()
     result[rows] -= null @ (null.T @ lam[rows])
     return result
+
+
+def undetermined_joints(system: MechanicalSystem, q: Array) -> tuple[int, ...]:
+    """The joints whose reactions at q are not unique: some combination of their rows and others gives no force."""
+    rows = system.loop_rows
+    if not 0 < rows.size <= LARGEST_DENSE:
+        return ()
+    null = left_null_space(reduced_jacobian(system, q, rows))
+    concerned = rows[np.flatnonzero(np.linalg.norm(null, axis=1) > INVOLVED)]
+    first, last = system.mech.joint.first, system.mech.joint.last
+    return tuple(j for j in range(first.size) if np.any((concerned >= first[j]) & (concerned < last[j])))
 
 
 class NodalMatrix:

@@ -1,0 +1,136 @@
+"""The part of a Model that adds joints.
+
+Points and axes are world coordinates at the initial placement, or with frame="body" coordinates of each body.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from porthos.model import joints as j
+from porthos.model.bodies import Body, Ground, Part
+from porthos.model.joint_base import Frame, Joint, check_gap
+from porthos.model.rows import Row
+from porthos.notation import Array
+
+Side = Part | str
+
+
+class Joining:
+    """Adds joints to a model.
+
+    With frame="body" `at` and `axis` are fixed in `a` and given in its frame, `at_b` and `axis_b` in the frame of `b`.
+    Such joints, and those with `rough`, may be open at the placement; `assemble` closes them.
+    """
+
+    ground: Ground
+    _bodies: dict[str, Body]
+    _joints: dict[str, Joint]
+
+    def spherical(
+        self, name: str, a: Side, b: Side, at: ArrayLike, at_b: ArrayLike | None = None, frame: Frame = "world",
+        rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """A point of `a` and a point of `b` coincide (3 rows)."""
+        return self._join(j.Spherical, name, a, b, at=at, at_b=at_b, frame=frame, rough=rough)
+
+    def revolute(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None,
+        axis_b: ArrayLike | None = None, rate: float | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """Rotation about a common axis (5 rows); `rate` is that of `b` against `a` at the start, in rad/s."""
+        given = {"at": at, "axis": axis, "at_b": at_b, "axis_b": axis_b, "rate": rate}
+        return self._join(j.Revolute, name, a, b, **given, frame=frame, rough=rough)
+
+    def cylindrical(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None,
+        axis_b: ArrayLike | None = None, rate: float | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """Rotation about and translation along a common axis (4 rows); `rate` as for `revolute`."""
+        given = {"at": at, "axis": axis, "at_b": at_b, "axis_b": axis_b, "rate": rate}
+        return self._join(j.Cylindrical, name, a, b, **given, frame=frame, rough=rough)
+
+    def prismatic(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None,
+        rotation_b: Any = None, rate: float | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """Translation along a common axis (5 rows); `rate` is that of `b` along the axis of `a` at the start, in m/s.
+
+        `rotation_b` turns vectors of `a`, such as its axis, into the same ones of `b`; without it they are equal.
+        """
+        given = {"at": at, "axis": axis, "at_b": at_b, "rotation_b": rotation_b, "rate": rate}
+        return self._join(j.Prismatic, name, a, b, **given, frame=frame, rough=rough)
+
+    def universal(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis_a: ArrayLike, axis_b: ArrayLike,
+        at_b: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """Hooke's joint: `axis_a` fixed in `a` stays perpendicular to `axis_b` fixed in `b` (4 rows)."""
+        given = {"at": at, "axis_a": axis_a, "axis_b": axis_b, "at_b": at_b}
+        return self._join(j.Universal, name, a, b, **given, frame=frame, rough=rough)
+
+    def planar(
+        self, name: str, a: Side, b: Side, at: ArrayLike, normal: ArrayLike, at_b: ArrayLike | None = None,
+        normal_b: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """`b` glides on a plane fixed in `a` (3 rows)."""
+        given = {"at": at, "normal": normal, "at_b": at_b, "normal_b": normal_b}
+        return self._join(j.Planar, name, a, b, **given, frame=frame, rough=rough)
+
+    def fixed(
+        self, name: str, a: Side, b: Side, at: ArrayLike, at_b: ArrayLike | None = None, rotation_b: Any = None,
+        frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """No relative motion (6 rows); `rotation_b` turns vectors of `a` into the same ones of `b`."""
+        return self._join(j.Fixed, name, a, b, at=at, at_b=at_b, rotation_b=rotation_b, frame=frame, rough=rough)
+
+    def distance(
+        self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, length: float | None = None,
+        frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """A massless rod between a point of `a` and a point of `b` (1 row)."""
+        given = {"point_a": point_a, "point_b": point_b, "length": length}
+        return self._join(j.RigidLink, name, a, b, **given, frame=frame, rough=rough)
+
+    def point_on_line(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None,
+        frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """The point `at` of `b` stays on the line through `at` along `axis`, fixed in `a` (2 rows)."""
+        return self._join(j.PointOnLine, name, a, b, at=at, axis=axis, at_b=at_b, frame=frame, rough=rough)
+
+    def point_on_plane(
+        self, name: str, a: Side, b: Side, at: ArrayLike, normal: ArrayLike, at_b: ArrayLike | None = None,
+        frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """The point `at` of `b` stays in the plane through `at` with `normal`, fixed in `a` (1 row)."""
+        return self._join(j.PointOnPlane, name, a, b, at=at, normal=normal, at_b=at_b, frame=frame, rough=rough)
+
+    def _join(self, kind: type[Joint], name: str, a: Side, b: Side, **given: Any) -> Joint:
+        """Add a joint in world coordinates, in which all joints are kept."""
+        joint = kind(name=name, a=self._name(a), b=self._name(b), **given)
+        self._new(joint.name)
+        sides = joint.a, joint.b
+        parts = [self._bodies.get(n, self.ground) for n in sides]
+        if joint.frame == "body":
+            joint = joint.moved(parts[0].pose, parts[1].pose)
+        self._check_sides(joint.where, sides, joint.points, joint.rows)
+        bodies = [part for part in parts if not isinstance(part, Ground)]
+        arms = [float(np.linalg.norm(p - np.asarray(part.position))) for part in bodies for p in joint.points]
+        check_gap(joint, max(arms))
+        self._joints[joint.name] = joint
+        return joint
+
+    def _new(self, name: str) -> str:
+        raise NotImplementedError
+
+    def _name(self, part: Side) -> str:
+        raise NotImplementedError
+
+    def _check_sides(
+        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row, ...]
+    ) -> None:
+        raise NotImplementedError

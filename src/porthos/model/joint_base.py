@@ -1,0 +1,116 @@
+"""What all joints have in common: two parts, the frame in which they are given, rows, and how far they are open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from porthos.errors import ModelError
+from porthos.model.bodies import Pose, Rotation, rotation_matrix
+from porthos.model.rows import Angle, Row
+from porthos.notation import Array, finite
+
+# Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
+# origin of the joint's lever arms, and axes this far in radians, unless bodies are placed roughly.
+GAP_LIMIT = 1e-2
+Frame = Literal["world", "body"]
+
+# What a joint is given by, and whether it is a point or a vector: first what is fixed in A, then what is fixed in B.
+FIXED_IN: tuple[dict[str, str], dict[str, str]] = (
+    {"at": "point", "point_a": "point", "axis": "vector", "axis_a": "vector", "normal": "vector"},
+    {"at_b": "point", "point_b": "point", "axis_b": "vector", "normal_b": "vector"},
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """What all joints have: a name, two parts, and rows; `kind` is the name of the joint in the literature.
+
+    `frame` says in which coordinates it is given: those of the world at the placement, or of each body. `rough` says
+    that the placement is rough: the assembly closes the joint, however far it is open.
+    """
+
+    name: str
+    a: str
+    b: str
+    frame: Frame = "world"
+    rough: bool = False
+    kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if self.frame not in ("world", "body"):
+            raise ModelError(f"{self.where}: frame: expected 'world' or 'body', found {self.frame!r}.")
+        object.__setattr__(self, "rough", bool(self.rough) or self.frame == "body")
+
+    def moved(self, a: Pose, b: Pose) -> Self:
+        """The joint after a motion of what is fixed in A and in B; poses of the bodies lead from their frames."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        changed = {
+            key: getattr(pose, kind)(np.asarray(given[key]))
+            for pose, kinds in zip((a, b), FIXED_IN, strict=True)
+            for key, kind in kinds.items()
+            if key in given
+        }
+        if "rotation_b" in given:
+            changed["rotation_b"] = b.matrix @ rotation_matrix(given["rotation_b"]) @ a.matrix.T
+        return replace(self, frame="world", rough=True, **changed)
+
+    @property
+    def pairs(self) -> tuple[tuple[Array, Array], ...]:
+        """Unit vectors of A and of B that are the same where the joint is closed."""
+        return ()
+
+    @property
+    def gaps(self) -> tuple[float, float]:
+        """How far the joint is open at the placement: a distance in metres and an angle in radians."""
+        apart = [row.gap() for row in self.rows if not isinstance(row, Angle)]
+        turned = [2.0 * float(np.arcsin(min(1.0, float(np.linalg.norm(v - u)) / 2))) for u, v in self.pairs]
+        turned = turned or [row.gap() for row in self.rows if isinstance(row, Angle)]
+        return max(apart, default=0.0), max(turned, default=0.0)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The constraints of this joint."""
+        raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
+
+    @property
+    def where(self) -> str:
+        """How messages call this joint."""
+        return f"{self.kind} joint '{self.name}'"
+
+    @property
+    def points(self) -> tuple[Array, Array]:
+        """The points of A and B at which the reaction force is reported."""
+        raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
+
+
+def check_rotation(joint: Joint, value: Rotation) -> None:
+    """Refuse what is no rotation."""
+    rotation_matrix(value, f"{joint.where}: rotation_b")
+
+
+def check_rate(joint: Joint, value: float | None) -> None:
+    """Store the rate at the start as a finite number, if there is one."""
+    if value is not None:
+        try:
+            rate = np.array(value, dtype=np.float64).reshape(())
+        except (TypeError, ValueError):
+            raise ModelError(f"{joint.where}: rate: expected a number, found {value!r}.") from None
+        object.__setattr__(joint, "rate", float(finite(rate, f"{joint.where}: rate")))
+
+
+def check_gap(joint: Joint, size: float) -> None:
+    """Refuse points or axes that lie far apart, measured by the `size` of the parts that the joint connects."""
+    gap, angle = joint.gaps
+    if joint.rough or (gap <= GAP_LIMIT * size and angle <= GAP_LIMIT):
+        return
+    pa, pb = joint.points
+    missed = f"they miss each other by {gap:.4g}" + (f" m and {angle:.4g} rad" if angle > GAP_LIMIT else "")
+    raise ModelError(
+        f"{joint.where}: the points given on '{joint.a}' {np.round(pa, 6).tolist()} and on '{joint.b}' "
+        f"{np.round(pb, 6).tolist()} do not fit together; {missed}. "
+        "Expected world coordinates at the initial placement, where the joint is closed; "
+        "check the positions of the two parts, or say rough=True to let the assembly close it."
+    )

@@ -1,0 +1,165 @@
+"""The graph of a model: parts and the joints and force elements between them, its loops, and how it can move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from porthos.model.bodies import PointMass
+from porthos.model.forces import Load
+from porthos.model.model import Model
+from porthos.model.ports import Port
+from porthos.system.mobility import Mobility, mobility
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A joint or a force element between two parts; `rows` of an element are none."""
+
+    name: str
+    kind: str
+    a: str
+    b: str
+    rows: int = 0
+
+    @property
+    def words(self) -> str:
+        """How it is written."""
+        rows = f", {self.rows} row{'s' * (self.rows != 1)}" if self.rows else ""
+        return f"{self.name} ({self.kind.replace('_', ' ')}{rows})"
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Print it, or take its text for Mermaid (`mermaid`) or Graphviz (`dot`)."""
+
+    name: str
+    parts: dict[str, str]  # name -> what it is
+    joints: tuple[Edge, ...]
+    elements: tuple[Edge, ...]
+    loops: tuple[tuple[str, ...], ...]  # names of the joints of each independent loop
+    mobility: Mobility
+    inputs: int  # components of all loads and ports
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.name}: {self._counted}", *self._facts(), "", *self._tree(), *self._between()])
+
+    @property
+    def _counted(self) -> str:
+        sizes = {"body/bodies": len(self.parts) - 1, "joint/joints": len(self.joints), "loop/loops": len(self.loops)}
+        sizes["force element/force elements"] = len(self.elements)
+        return ", ".join(f"{n} {words.split('/')[n != 1]}" for words, n in sizes.items() if n)
+
+    def _facts(self) -> list[str]:
+        found = self.mobility
+        rank = "not computed" if found.rank is None else f"{found.rank}, so {found.freedom} degrees of freedom"
+        n, m = 12 * found.bodies + 3 * found.point_masses, 6 * found.bodies + found.rows
+        sizes = f"{n} + {n} + {m} states, {self.inputs} inputs"
+        lines = [
+            f"  pH-DAE            E x' = (J - R) z + B u, x = (q, v, lambda): {sizes}",
+            f"  Gruebler's count  {found.coordinates} - {found.rows} = {found.counted}",
+            f"  rank of rows      {rank}",
+        ]
+        lines += [f"  loop {k}            {' - '.join(loop)}" for k, loop in enumerate(self.loops, 1)]
+        return [*lines, *(f"  redundant         {one}" for one in found.repeats)]
+
+    def _tree(self) -> Iterator[str]:
+        """Parts below those that hold them; a joint that closes a loop leads to a part that is there already."""
+        seen, used = set[str](), set[str]()
+
+        def below(part: str) -> list[tuple[str, list[Any]]]:
+            seen.add(part)
+            found = []
+            for edge in self.joints:
+                if part in (edge.a, edge.b) and edge.name not in used:
+                    used.add(edge.name)
+                    other = edge.b if edge.a == part else edge.a
+                    known = other in seen
+                    label = f"{edge.words} ── {other}{'  (closes a loop)' if known else ''}"
+                    found.append((label, [] if known else below(other)))
+            return found
+
+        for part, kind in self.parts.items():
+            branches = [] if part in seen else below(part)
+            if branches or (kind != "ground" and not used & {e.name for e in self.joints if part in (e.a, e.b)}):
+                yield f"  {part}{' (point mass)' * (kind == 'point mass')}"
+                yield from _drawn(branches, "  ")
+
+    def _between(self) -> Iterator[str]:
+        if self.elements:
+            yield ""
+        for element in self.elements:
+            yield f"  {element.a} ~~ {element.words} ~~ {element.b}"
+
+    @property
+    def mermaid(self) -> str:
+        """A flowchart in the language of Mermaid, which Markdown pages and notebooks draw."""
+        number = {part: f"p{k}" for k, part in enumerate(self.parts)}
+        shape = {"ground": "[[{}]]", "point mass": "(({}))"}
+        lines = [f"  {number[p]}{shape.get(kind, '[{}]').format(_quoted(p))}" for p, kind in self.parts.items()]
+        lines += [f"  {number[e.a]} ---|{_quoted(e.words)}| {number[e.b]}" for e in self.joints]
+        lines += [f"  {number[e.a]} -.-|{_quoted(e.words)}| {number[e.b]}" for e in self.elements]
+        return "\n".join(["flowchart LR", *lines])
+
+    @property
+    def dot(self) -> str:
+        """A graph in the language of Graphviz."""
+        shape = {"ground": "box3d", "point mass": "circle"}
+        lines = [f"  {_quoted(p)} [shape={shape.get(kind, 'box')}];" for p, kind in self.parts.items()]
+        for edges, style in ((self.joints, "solid"), (self.elements, "dashed")):
+            lines += [f"  {_quoted(e.a)} -- {_quoted(e.b)} [label={_quoted(e.words)}, style={style}];" for e in edges]
+        return "\n".join([f"graph {_quoted(self.name)} {{", *lines, "}"])
+
+    def _repr_markdown_(self) -> str:
+        """The flowchart in a notebook."""
+        return f"```mermaid\n{self.mermaid}\n```"
+
+
+def _drawn(branches: list[tuple[str, list[Any]]], indent: str) -> Iterator[str]:
+    """The lines of a tree."""
+    for k, (label, more) in enumerate(branches, 1):
+        last = k == len(branches)
+        yield f"{indent}{'└─' if last else '├─'} {label}"
+        yield from _drawn(more, indent + ("   " if last else "│  "))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', "'").replace("\n", " ") + '"'
+
+
+def diagram(model: Model) -> Diagram:
+    """The graph of a model where its joints are closed."""
+    found = mobility(model)
+    known = {joint.name: joint for joint in model.joints}
+    joints = [
+        Edge(joint.name, joint.kind, joint.a, joint.b, sum(row.count for row in joint.rows)) for joint in model.joints
+    ]
+    elements = [Edge(one.name, one.kind, *one.sides(known)) for one in model.elements]
+    masses = {body.name: "point mass" if isinstance(body, PointMass) else "body" for body in model.bodies}
+    acting: list[Load | Port] = [*model.loads, *model.ports]
+    inputs = sum(part.wrench_basis().shape[1] for part in acting)
+    parts = {model.ground.name: "ground", **masses}
+    return Diagram(model.name, parts, tuple(joints), tuple(elements), tuple(_loops(parts, joints)), found, inputs)
+
+
+def _loops(parts: dict[str, str], joints: list[Edge]) -> Iterator[tuple[str, ...]]:
+    """For each joint outside a spanning tree the joints of the tree between its parts, and the joint itself."""
+    above: dict[str, list[Edge]] = {}  # the way to each part from the root of its tree
+    for root in parts:
+        if root in above:
+            continue
+        above[root], waiting = [], [root]
+        while waiting:
+            part = waiting.pop(0)
+            for edge in joints:
+                other = {edge.a: edge.b, edge.b: edge.a}.get(part)
+                if other is not None and other not in above:
+                    above[other] = [*above[part], edge]
+                    waiting.append(other)
+    tree = {way[-1].name for way in above.values() if way}
+    for edge in joints:
+        if edge.name not in tree:
+            down, up = above[edge.a], above[edge.b]
+            common = sum(x is y for x, y in zip(down, up, strict=False))
+            yield (*(e.name for e in down[common:][::-1]), *(e.name for e in up[common:]), edge.name)
