@@ -366,7 +366,7 @@ def test_state_at_rest_on_round_numbers_is_kept_to_the_bit():
 
 def test_parts_and_names():
     model = arm()
-    assert repr(model) == "Model('arm': 2 bodies, 2 joints, 0 loads, 0 ports)"
+    assert repr(model) == "Model('arm': 2 bodies, 2 joints, 0 elements, 0 loads, 0 ports)"
     assert [body.name for body in model.bodies] == ["upper", "lower"]
     assert [(joint.name, joint.kind, joint.a, joint.b) for joint in model.joints] == [
         ("hinge", "revolute", "ground", "upper"),
