@@ -38,8 +38,8 @@ class Livens(Scheme):
     Runs on Lagrangians; M may depend on coordinates and may be singular, constraints may be of any degree. The
     generalised energy E = p.v - L, position constraints and momenta of cyclic coordinates are exact. E is the energy H
     as far as p = dL/dv holds, which it does for constant M and to second order otherwise: `momentum_gap` of a run
-    says how far. On mechanisms, whose M is constant and diagonal, V linear and constraints quadratic, all discrete
-    derivatives are those of the midpoint rule, and `Midpoint` makes the steps.
+    says how far. On mechanisms, whose M is constant and diagonal and whose constraints are quadratic, all discrete
+    derivatives are those of the midpoint rule with the means of force elements, and `Midpoint` makes the steps.
 
     `derivative` is "gonzalez", "mean value" or "itoh-abe". With `partition` "symmetric", q moves before v in one half
     and after it in the other: order 2; "sequential" is one half alone, and of order 1 where L couples q and v.
