@@ -15,6 +15,7 @@ KINDS = (
     "point_on_plane",
 )  # fmt: skip
 POINT_KINDS = ("spherical", "distance", "point_on_line", "point_on_plane")
+APART = 0.5  # m, distance of points with a spring between them
 WELL_CONDITIONED = 1e-2  # smallest singular value of G with rows of length one
 
 
@@ -112,19 +113,22 @@ def add_elements(model: ph.Model, rng: np.random.Generator, lossless: bool = Fal
     c = 0.0 if lossless else 1.0
 
     def two(names: list[str]) -> tuple[str, str, Array, Array]:
-        a, b = rng.permutation(names)[:2].tolist()
-        arms = [0.0 if name not in rigid else 0.3 * rng.normal(size=3) for name in (a, b)]
-        return a, b, places[a] + arms[0], places[b] + arms[1]
+        """Two parts, and points of them that are not close to each other: a force along their line needs one."""
+        while True:
+            a, b = rng.permutation(names)[:2].tolist()
+            ends = [places[name] + (0.3 * rng.normal(size=3) if name in rigid else 0.0) for name in (a, b)]
+            if np.linalg.norm(ends[1] - ends[0]) > APART:
+                return a, b, ends[0], ends[1]
 
     held = any("ground" in (joint.a, joint.b) for joint in model.joints)
     names = [*places, "ground"] if held else [*places]
     places["ground"] = np.full(3, 1.5)
     if len(names) > 1:
         k = (rng.uniform(5, 50), rng.uniform(-3, 3), rng.uniform(0, 50))
-        model.spring("spring", *two(names), stiffness=k, damping=c * rng.uniform(0, 2), length=rng.uniform(0.2, 2))
+        model.spring("spring", *two(names), stiffness=k, damping=c * rng.uniform(0, 2), force=rng.normal())
         a, b, pa, pb = two(names)
         model.spring("bumper", a, b, pa, pb, table=[(-0.3, -30), (-0.01, 0), (0.02, 0.5), (0.1, 9.0)], force=0.2)
-        model.attraction("pull", *two(names), strength=rng.normal())
+        model.attraction("push", *two(names), strength=-rng.uniform(0, 2))  # what attracts may come too close
     others = [name for name in names if name in rigid or name == "ground"]
     if len(others) > 1:
         a, b = rng.permutation(others)[:2].tolist()

@@ -41,7 +41,7 @@ def test_structure_of_random_mechanisms(model):
 @given(model=lossless)
 def test_energy_and_constraints_of_random_mechanisms(scheme, model):
     run = moved(model, scheme)
-    size = max(1.0, run.kinetic_energy.max())
+    size = max(1.0, run.kinetic_energy.max(), run.element_energy.sum(axis=1).max())
     assert np.abs(run.power_balance).max() < 1e-12 * size
     assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * size
     length = max(1.0, run.system.length)
