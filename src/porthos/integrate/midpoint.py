@@ -90,7 +90,7 @@ class _ReducedScheme(Scheme, Rule):
         slowest = max(chosen.slowest, 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         return type(self).compiled(
-            chosen.mech, chosen.condensed, system.moving, system.exact, sizes, wrench, every, newton, memory.guess,
+            system.moving, chosen.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
             memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
 

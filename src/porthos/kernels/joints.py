@@ -13,7 +13,7 @@ from typing import NamedTuple
 from porthos.kernels.blocks import OFFSET, add_cross, add_turning
 from porthos.kernels.compile import frame, stage
 from porthos.kernels.elements import length_law, soften, turn_law, value_law
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, LIGHT, TURN, Layout, Mechanism
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, TURN, Layout, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33, triple
 from porthos.notation import Array
 
@@ -286,7 +286,7 @@ def joint_rows(
         x[6 * (ground + 1) + r] = feedback[r]
     for j in range(mech.joint.size):
         begin, m = mech.joint[j].first, mech.joint[j].last - mech.joint[j].first
-        if mech.joint[j].soft == LIGHT:
+        if layout.joint[j].light:
             light_rows(mech, j, h, mid, feedback, z, x)
             continue
         for i in range(m):
@@ -346,7 +346,7 @@ def condense(mech: Mechanism, layout: Layout, end: Pose, x: Array) -> None:
                 x[row] += sign * u
                 x[row + 1] += sign * v
                 x[row + 2] += sign * w
-            elif f > 0.0:
+            elif f > 0.0 and not layout.joint[j].light:
                 for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     x[first + r] -= end.shift[r, s, 0] * u + end.shift[r, s, 1] * v + end.shift[r, s, 2] * w
 
@@ -369,7 +369,7 @@ def expand(mech: Mechanism, layout: Layout, mid: Pose, x: Array) -> None:
                 x[at] += f * x[row]
                 x[at + 1] += f * x[row + 1]
                 x[at + 2] += f * x[row + 2]
-            elif f > 0.0:
+            elif f > 0.0 and not layout.joint[j].light:
                 for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     for k in range(3):
                         x[at + k] -= f * mid.shift[r, s, k] * x[first + r]

@@ -61,7 +61,7 @@ from porthos.kernels.reduced_midpoint import (
     wants_first,
     wants_matrix,
 )
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, STIFF, Layout, Mechanism
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import combine3, cross3, row3, row33
 from porthos.notation import Array
 
@@ -142,7 +142,7 @@ def release(mech: Mechanism, layout: Layout, data: Array, free: Array) -> None:
     for i in range(layout.pattern.length):
         free[i] = data[i]
     for j in range(mech.joint.size):
-        if mech.joint[j].soft != STIFF:
+        if not mech.joint[j].soft or layout.joint[j].light:
             continue
         for i in range(mech.joint[j].last - mech.joint[j].first):
             for s in range(2):
@@ -308,9 +308,9 @@ def keep_velocities(bodies: int, s: int, growth: float, ws: Workspace, lv: Level
 
 @loop
 def march_ggl(
-    mech: Mechanism, condensed: Layout, stiff: Mechanism, exact: Layout, sizes: Array, wrench: Array, every: int,
-    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
-    v: Array, record: Record, lv: Levels,
+    mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int, newton: Newton,
+    memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array, v: Array,
+    record: Record, lv: Levels,
 ) -> tuple[int, int]:  # fmt: skip
     """The same as `march_midpoint` with PH-MP-GGL."""
     substeps = sizes.size
@@ -327,7 +327,7 @@ def march_ggl(
             guess_velocities(mech.body.size, ws.z, lv)
             layout, factors, free = (exact, sure, lv.sure) if surely else (condensed, fast, lv.fast)
             ended, iterations, good = solve(
-                stiff if surely else mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             spent += iterations

@@ -307,16 +307,15 @@ def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool)
 
 @loop
 def march_midpoint(
-    mech: Mechanism, condensed: Layout, stiff: Mechanism, exact: Layout, sizes: Array, wrench: Array, every: int,
-    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
-    v: Array, record: Record,
+    mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int, newton: Newton,
+    memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array, v: Array,
+    record: Record,
 ) -> tuple[int, int]:  # fmt: skip
     """Make wrench.shape[0] substeps of PH-MP from (q, v), which become the last state; record every `every`-th step.
 
-    A step has the substeps `sizes`, plain PH-MP one. `mech` may leave light elements out of the matrix, `stiff` has all
-    of them in it. Returns (how it ended, steps made). The state before a failed step
+    A step has the substeps `sizes`, plain PH-MP one. Returns (how it ended, steps made). The state before a failed step
     stays in (q, v). A substep tries the best extrapolation first, then plainer guesses; each with the condensed matrix,
-    then with the exact one.
+    which may leave light elements out, then with the exact one.
     """
     substeps = sizes.size
     for n in range(wrench.shape[0]):
@@ -330,7 +329,7 @@ def march_midpoint(
             guess(memory, s, order, habit, mech.body.size, ws.z)
             layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
-                stiff if surely else mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, factors,
             )  # fmt: skip
             spent += iterations

@@ -46,7 +46,7 @@ JOINT = np.dtype(
         ("body", "i4", 2),  # of the two sides; N is the ground
         ("point", "i4"),  # 1: three coinciding rows, then angles only
         ("shifting", "i4"),  # rows up to the last one that depends on translations
-        ("soft", "i4"),  # RIGID: a joint; STIFF or LIGHT: a force element, whose rows have laws
+        ("soft", "i4"),  # 1: a force element, whose rows have laws
     ],
     align=True,
 )
@@ -72,9 +72,6 @@ LAW = np.dtype(
     ],
     align=True,
 )
-
-# A stiff element has its multipliers among the unknowns; a light one is left out of the matrix.
-RIGID, STIFF, LIGHT = 0, 1, 2
 
 # What a law measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; the angle s by two rows
 # g = cos s and sin s. What its force F(s) is: a polynomial, F = force_0/s^2, or straight lines between knots (x, F).
@@ -119,6 +116,7 @@ JOINT_PLACE = np.dtype(
         ("shift_columns", "i4", 2),
         ("body_body", "i4", 2),  # offsets of blocks (a, b) and (b, a); -1: none
         ("diagonal", "i4"),  # offset of its own block
+        ("light", "i4"),  # 1: a force element that is left out of the matrix, and has no places there
     ],
     align=True,
 )
@@ -136,7 +134,7 @@ class Layout(NamedTuple):
     complete: int  # 1: nothing is left out of the matrix, so that Newton's method converges quadratically
     worth: float  # iterations that a factorisation costs
     costly: int  # 1: so many that the matrix is kept from step to step
-    stiff: int  # 1: there are stiff elements in the pattern
+    stiff: int  # 1: there are force elements in the pattern
     floor: float  # a pivot below this fraction of what was subtracted from it belongs to a row that repeats others
 
 

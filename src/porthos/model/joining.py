@@ -5,6 +5,7 @@ Points and axes are world coordinates at the initial placement, or with frame="b
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from porthos.notation import Array
 Side = Part | str
 
 
-class Joining:
+class Joining(ABC):
     """Adds joints to a model.
 
     With frame="body" `at` and `axis` are fixed in `a` and given in its frame, `at_b` and `axis_b` in the frame of `b`.
@@ -124,13 +125,16 @@ class Joining:
         self._joints[joint.name] = joint
         return joint
 
+    @abstractmethod
     def _new(self, name: str) -> str:
-        raise NotImplementedError
+        """See `Model`."""
 
+    @abstractmethod
     def _name(self, part: Side) -> str:
-        raise NotImplementedError
+        """See `Model`."""
 
+    @abstractmethod
     def _check_sides(
         self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row, ...]
     ) -> None:
-        raise NotImplementedError
+        """See `Model`."""

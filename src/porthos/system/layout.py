@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porthos.kernels.elimination import LARGEST, Pattern
-from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, LIGHT, SHARE, STIFF, Layout, Mechanism
+from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, SHARE, Layout, Mechanism
 from porthos.notation import IntArray, records
 from porthos.system.pattern import GROUND, Sides, elimination_order, place_blocks
 
@@ -28,14 +28,17 @@ CONDENSED_JOINTS = 6  # a body with more joints keeps its translation
 
 def exact_layout(mech: Mechanism) -> Layout:
     """All unknowns and all couplings."""
-    return _layout(mech, np.ones(mech.body.size, dtype=np.int64), _coupled(mech), FLOOR)
+    return _layout(
+        mech, np.ones(mech.body.size, dtype=np.int64), _coupled(mech), np.zeros(mech.joint.size, dtype=bool), FLOOR
+    )
 
 
-def condensed_layout(mech: Mechanism) -> Layout:
-    """Translations eliminated, couplings of two bodies left out."""
-    joints = np.bincount(mech.joint.body[mech.joint.soft != LIGHT].ravel(), minlength=mech.body.size + 1)[:-1]
+def condensed_layout(mech: Mechanism, light: NDArray[np.bool_] | None = None) -> Layout:
+    """Translations eliminated, couplings of two bodies left out, and `light` force elements."""
+    light = np.zeros(mech.joint.size, dtype=bool) if light is None else light
+    joints = np.bincount(mech.joint.body[~light].ravel(), minlength=mech.body.size + 1)[:-1]
     kept = (joints > CONDENSED_JOINTS) | (mech.body.mass == 0.0)
-    return _layout(mech, kept.astype(np.int64), np.zeros(mech.joint.size, dtype=bool), ROUGH_FLOOR)
+    return _layout(mech, kept.astype(np.int64), np.zeros(mech.joint.size, dtype=bool), light, ROUGH_FLOOR)
 
 
 def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
@@ -44,9 +47,11 @@ def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
     return np.array([quadratic[a:b].any() for a, b in zip(mech.joint.first, mech.joint.last, strict=True)], dtype=bool)
 
 
-def _layout(mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], floor: float) -> Layout:
+def _layout(
+    mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], light: NDArray[np.bool_], floor: float
+) -> Layout:
     """The layout of all joints and stiff elements; light ones have no place in the matrix."""
-    nodes = np.flatnonzero(mech.joint.soft != LIGHT)
+    nodes = np.flatnonzero(~light)
     joint, bodies = mech.joint[nodes], mech.body.size
     counts = (joint.last - joint.first).tolist()
     pairs: Sides = [(GROUND if a == bodies else a, GROUND if b == bodies else b) for a, b in joint.body.tolist()]
@@ -96,7 +101,7 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], floor: 
             shares=np.append(np.stack([last - [len(at) for at in shares], last], axis=1), [[0, 0]], axis=0),
         ),
         joint=records(
-            JOINT_PLACE, **{name: _spread(values, nodes, mech.joint.size) for name, values in places.items()}
+            JOINT_PLACE, light=light, **{name: _spread(part, nodes, mech.joint.size) for name, part in places.items()}
         ),
         share=records(
             SHARE, joint=[nodes[j] for at in shares for j, _ in at], side=[s for at in shares for _, s in at]
@@ -105,7 +110,7 @@ def _layout(mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], floor: 
         complete=int(not mech.body.spin.any() and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
         worth=worth,
         costly=int(worth > COSTLY),
-        stiff=int(np.any(joint.soft == STIFF)),
+        stiff=int(np.any(joint.soft)),
         floor=floor,
     )
 

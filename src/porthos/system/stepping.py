@@ -10,21 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.tables import Layout
 from porthos.notation import Array
 from porthos.system.layout import condensed_layout
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import reduced_rows
-from porthos.system.tables import lightened
 
 SINGULAR = 1e9  # condition of a tensor of inertia from which a body counts as one without
 LIGHT = 0.1  # ratio of updates up to which an element is left out
 
 
 class Stepping(NamedTuple):
-    """The tables of a mechanism for steps of a size, with their layout, and the ratio of updates to expect."""
+    """The condensed layout of a mechanism for steps of a size, and the ratio of updates to expect."""
 
-    mech: Mechanism
     condensed: Layout
     slowest: float
 
@@ -32,14 +30,13 @@ class Stepping(NamedTuple):
 def stepping(system: MechanicalSystem, sizes: Array) -> Stepping:
     """The choice for steps with substeps of these sizes, made at the initial state."""
     if not system.element_names:
-        return Stepping(system.moving, system.condensed, 0.0)
+        return Stepping(system.condensed, 0.0)
     h, known = float(np.abs(sizes).max()), system.elements.steppings
     if h not in known:
         ratio = contractions(system, h)
         light = ratio < LIGHT
         chosen = np.concatenate([np.zeros(len(system.joint_names), dtype=bool), light])
-        mech = lightened(system.moving, chosen)
-        known[h] = Stepping(mech, condensed_layout(mech), float(ratio[light].max(initial=0.0)))
+        known[h] = Stepping(condensed_layout(system.moving, chosen), float(ratio[light].max(initial=0.0)))
     return known[h]
 
 

@@ -21,11 +21,8 @@ from porthos.kernels.tables import (
     GENERAL,
     JOINT,
     LAW,
-    LIGHT,
     LOAD,
-    RIGID,
     ROW,
-    STIFF,
     Mechanism,
 )
 from porthos.notation import Array, IntArray, Records, records
@@ -111,19 +108,12 @@ def plain(mech: Mechanism) -> Plain:
 
 def constraints_of(mech: Mechanism) -> Mechanism:
     """The mechanism without its force elements."""
-    return _part(mech, mech.joint.soft == RIGID) if mech.law.size else mech
+    return _part(mech, mech.joint.soft == 0) if mech.law.size else mech
 
 
 def elements_of(mech: Mechanism) -> Mechanism:
     """The mechanism without its joints."""
-    return _part(mech, mech.joint.soft != RIGID)
-
-
-def lightened(mech: Mechanism, light: NDArray[np.bool_]) -> Mechanism:
-    """The mechanism with some of its joints, which are force elements, left out of the matrix."""
-    joint = mech.joint.copy()
-    joint.soft[light], joint.shifting[light] = LIGHT, 0
-    return mech._replace(joint=joint)
+    return _part(mech, mech.joint.soft == 1)
 
 
 def _part(mech: Mechanism, chosen: NDArray[np.bool_]) -> Mechanism:
@@ -165,7 +155,7 @@ def _point_joints(edges: IntArray, kinds: IntArray) -> IntArray:
 def _soft(edges: IntArray, laws: IntArray) -> IntArray:
     """Which joints are force elements."""
     soft = [last > first and laws[first] >= 0 for first, last in pairwise(edges)]
-    return np.where(np.array(soft, dtype=bool), STIFF, RIGID)
+    return np.array(soft, dtype=np.int64)
 
 
 def _shifting(edges: IntArray, form: Records) -> IntArray:
