@@ -36,6 +36,7 @@ SEES = {
 DOORS = {
     ("model.model", "Model.assemble"): "system",
     ("model.model", "Model.diagram"): "system",
+    ("model.model", "Model.equations"): "system",
     ("results.trajectory", "Trajectory.plot"): "show",
     ("results.trajectory", "Trajectory.report"): "show",
     ("results.trajectory", "Trajectory.export"): "show",

@@ -1,14 +1,15 @@
 """Runs the blocks of a page as a reader would, so that what a page says is true.
 
 `python` blocks share their names; a `text` block is what the block before it printed, or the message of the error that
-it raised; a `yaml` block is written to the file that its first line names; lines `$ porthos ...` of `console` blocks
-are given to the command line.
+it raised; a `yaml` block, or a `python` block whose first line does so, is written to the file that it names; lines
+`$ porthos ...` of `console` blocks are given to the command line.
 """
 
 from __future__ import annotations
 
 import io
 import re
+import shlex
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from porthos.cli.app import app
 from porthos.errors import PorthosError
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NAMED = r"# (\w+\.(?:yaml|py))\n"
 
 
 def blocks(text: str, language: str | None = None) -> list[tuple[str, str]]:
@@ -37,6 +39,8 @@ def run_page(page: Path, keep: bool = False) -> dict[str, Any]:
     said, count = "", 0
     for (language, content), after in zip(found, following, strict=True):
         if language == "python":
+            if re.match(NAMED, content):
+                Path(_file_name(content, page.name)).write_text(content, encoding="utf-8")
             said, count = _executed(content, page.name, names, may_fail=after == "text"), count + 1
             if keep and said:
                 Path(f"printed_{count}.txt").write_text(said, encoding="utf-8")
@@ -68,7 +72,7 @@ def _compare(said: str, shown: str, page: str) -> None:
 
 
 def _file_name(content: str, page: str) -> str:
-    match = re.match(r"# (\w+\.yaml)\n", content)
+    match = re.match(NAMED, content)
     if match is None:
         raise AssertionError(f"{page}: the first line of a YAML block names its file, '# swing.yaml'; found\n{content}")
     return match[1]
@@ -78,7 +82,7 @@ def _commanded(line: str, page: str) -> str:
     """The answer to a command of Porthos; other commands (pip) are not run."""
     if not line.startswith("$ porthos "):
         return ""
-    answer = CliRunner().invoke(app, line.split(" #")[0].split()[2:])
+    answer = CliRunner().invoke(app, shlex.split(line, comments=True)[2:])
     if answer.exit_code not in (0, 1):
         raise AssertionError(f"{page}: '{line}' ended with {answer.exit_code}: {answer.output}")
     return answer.output

@@ -47,7 +47,14 @@ SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to t
 Quantities = Annotated[
     list[str] | None, typer.Argument(metavar="[QUANTITY]...", help="Such as energy or slider.position.x.")
 ]
-Form = Annotated[str, typer.Option("--as", help="text, mermaid or dot.")]
+Shown = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A model file, or NAME in a Python file: pendulum.py:NAME.")
+]
+Style = Annotated[str, typer.Option("--as", help="text, mermaid, dot, equations or latex.")]
+Form = Annotated[
+    str | None,
+    typer.Option(help="Of a Lagrangian: general (8), multibody (19), 'constant mass' (24) or 'index 1' (61)."),
+]
 NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos examples list`.")
 NamedExample = Annotated[Path, NAME]
 
@@ -97,14 +104,17 @@ def check(file: ModelPath, param: Params = None, as_json: AsJson = False) -> Non
 
 
 @app.command()
-def show(file: ModelPath, param: Params = None, form: Form = "text", as_json: AsJson = False) -> None:
-    """The graph of FILE: bodies, joints, loops, degrees of freedom, and the sizes of its equations.
+def show(file: Shown, param: Params = None, style: Style = "text", form: Form = None, as_json: AsJson = False) -> None:
+    """The graph of FILE or its equations.
 
-    As text, or in the language of Mermaid or Graphviz (dot) for a picture.
+    As text: bodies, joints, loops, degrees of freedom, and the sizes of the equations; the same in the language of
+    Mermaid or Graphviz (dot) for a picture. As equations or latex: the port-Hamiltonian system with all its parts by
+    name. A Python file, which is run for this, may hold a model, a Lagrangian or another system, or a function that
+    makes one.
     """
     from porthos.cli.drawing import show_file
 
-    show_file(file, changes(param), form, as_json)
+    show_file(file, changes(param), style, form, as_json)
 
 
 @app.command()

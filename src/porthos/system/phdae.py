@@ -21,6 +21,7 @@ from porthos.system.dirac import Bond, DiracStructure
 
 if TYPE_CHECKING:
     from porthos.system.general import LinearPHDAE
+    from porthos.system.symbolic_form import SymbolicForm
 
 SPAN = 1.0  # spread of random states and times in `check`
 
@@ -141,6 +142,12 @@ class PHDAE(Descriptor):
         from porthos.system.linearize import linearised  # it needs this module
 
         return linearised(self, *self._point(x, u, t), t)
+
+    def equations(self, x: Array | None = None, t: float = 0.0) -> SymbolicForm:
+        """The system on paper, with its matrices as they are at a state (default: the initial one); print it."""
+        from porthos.system.numeric_form import numeric_form  # it needs this module
+
+        return numeric_form(self, x, t)
 
     def check(self, x: Array | None = None, t: float | None = None, samples: int = 5, seed: int = 0) -> Report:
         """Test every condition of Definition 4.1; the report names the one that fails, and where.

@@ -9,11 +9,12 @@ from porthos.errors import StructureError, nearest
 from porthos.system.symbolic import Expr, SymbolicLagrangian, SymbolicMatrix
 
 LONG = 200  # operations from which on an expression is not simplified
+DETOUR = 2  # an energy is written term by term unless that is so many times longer
 
 
 @dataclass(frozen=True)
 class SymbolicForm:
-    """E x' = (J - R) z + B u, y = B^T z, with E^T z = grad H."""
+    """E x' = (J - R) z + B u, y = B^T z, with E^T z = grad H; print it, or take its LaTeX."""
 
     title: str
     x: SymbolicMatrix
@@ -29,14 +30,26 @@ class SymbolicForm:
         """All matrices with numbers of rows and columns, for a notebook or a paper."""
         import sympy as sp
 
-        def tex(part: SymbolicMatrix) -> str:
-            return sp.latex(part, mat_delim="[", mat_str="matrix" if part.cols <= 10 else "array")
+        words = {each: rf"\text{{{each.name}}}" for each in (*self.x, *self.u) if " " in getattr(each, "name", "")}
 
-        rates = sp.Matrix([sp.Symbol(rf"\dot{{{sp.latex(state)}}}") for state in self.x])
+        def tex(part: SymbolicMatrix) -> str:
+            return sp.latex(part, mat_delim="[", mat_str="matrix" if part.cols <= 10 else "array", symbol_names=words)
+
+        rates = sp.Matrix([sp.Symbol(rf"\dot{{{sp.latex(state, symbol_names=words)}}}") for state in self.x])
         structure = tex(self.J) if self.R.is_zero_matrix else rf"\left({tex(self.J)} - {tex(self.R)}\right)"
         supply = f" + {tex(self.B)} {tex(self.u)}" if self.u.rows else ""
         balance = rf"{tex(self.E)} {tex(rates)} &= {structure} {tex(self.z)}{supply}"
-        return rf"\begin{{aligned}} {balance} \\ H &= {sp.latex(self.H)} \end{{aligned}}"
+        return rf"\begin{{aligned}} {balance} \\ H &= {sp.latex(self.H, symbol_names=words)} \end{{aligned}}"
+
+    def __str__(self) -> str:
+        import sympy as sp
+
+        lossless, closed = self.R.is_zero_matrix, not self.u.rows
+        title = f"{self.title}: E x' = {'J z' if lossless else '(J - R) z'}{'' if closed else ' + B u'}"
+        left_out = "R" * lossless + "Bu" * closed
+        parts = {letter: getattr(self, letter) for letter in "xEJRzBuH" if letter not in left_out}
+        equal = (sp.Eq(sp.Symbol(letter), part, evaluate=False) for letter, part in parts.items())
+        return "\n\n".join([title, *(sp.pretty(each, wrap_line=False) for each in equal)])
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -53,16 +66,25 @@ def symbolic_form(of: SymbolicLagrangian, name: str, simplify: bool) -> Symbolic
     if not simplify:
         return form
     parts = {letter: getattr(form, letter).applyfunc(_tidy) for letter in ("E", "J", "R", "z", "B")}
-    return SymbolicForm(form.title, form.x, **parts, u=form.u, H=_tidy(form.H))
+    short, terms = _tidy(form.H), _without_squares(form.H.expand())
+    energy = terms if terms.count_ops() < DETOUR * short.count_ops() else short
+    return SymbolicForm(form.title, form.x, **parts, u=form.u, H=energy)
 
 
 def _tidy(expression: Expr) -> Expr:
     """Common factors in front, and sin^2 + cos^2 = 1. `simplify` would take half a minute for (61) and find no more."""
     import sympy as sp
 
+    return sp.factor_terms(_without_squares(expression))
+
+
+def _without_squares(expression: Expr) -> Expr:
+    """sin^2 + cos^2 = 1."""
+    import sympy as sp
+
     x = sp.Wild("x")
     squares = expression.find(sp.sin(x) ** 2) and expression.find(sp.cos(x) ** 2)
-    return sp.factor_terms(sp.trigsimp(expression) if squares and expression.count_ops() < LONG else expression)
+    return sp.trigsimp(expression) if squares and expression.count_ops() < LONG else expression
 
 
 def _multipliers(of: SymbolicLagrangian, letter: str) -> SymbolicMatrix:
