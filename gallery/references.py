@@ -231,6 +231,23 @@ REFERENCES: tuple[Reference, ...] = (
         "Lagrange's equations in two angles, SciPy DOP853",
     ),
     Reference("double_pendulum", "H", "energy [J] at t = 2 s", 0.0, 1e-11, "conservation"),
+    Reference("four_particles", "H", "energy [J] at t = 10 s", 2 / 1.7, 1e-13, "conservation"),
+    Reference("four_particles", "p", "linear momentum [N s] at t = 10 s", (0, 0, 2), 1e-13, "conservation"),
+    Reference("four_particles", "L", "angular momentum [N m s] at t = 10 s", (2, -2, 0), 1e-13, "conservation"),
+    Reference("four_particles", "held", "the same with dampers [N m s]", (2, -2, 0), 1e-13, "conservation"),
+    Reference("four_particles", "balance", "H - H(0) + D [J] with dampers", 0.0, 1e-13, "balance"),
+    Reference(
+        "four_particles",
+        "fourth",
+        "particle 4 [m] at t = 0.5, 1, 2 s",
+        (
+            (0.907421011880, 0.897906735933, 0.550003730044),
+            (0.692083683800, 0.655341364467, 0.921062543012),
+            (0.276349264648, 0.157315104732, 1.071447353367),
+        ),
+        6e-8,
+        "Newton's equations, SciPy DOP853",
+    ),
     Reference("free_rigid_body", "interval", "time between turns [s]", 2.238695161, 1e-9, ELLIPTIC),
     Reference("free_rigid_body", "H", "energy [J] at t = 10 s", 0.385434635417, 1e-12, "conservation"),
     Reference(

@@ -24,6 +24,7 @@ from gallery import (
     dc_motor,
     double_pendulum,
     energy_shaping,
+    four_particles,
     free_rigid_body,
     governor,
     gyroscope,
@@ -416,6 +417,45 @@ def test_cars_can_be_put_side_by_side():
     np.testing.assert_allclose(two["car 1: chassis"].position - (0, 3, 0), one["chassis"].position, atol=1e-10)
 
 
+def newton_for_four_particles(t, x):
+    """Accelerations with the forces of springs and rods written out."""
+    q, v = x.reshape(2, 4, 3)
+    m, force = np.repeat([1.0, 3.0, 2.3, 1.7], 3), np.zeros((4, 3))
+    for a, b, k in ((0, 2, 50.0), (1, 3, 500.0)):
+        d = q[b] - q[a]
+        force[a] += 2 * k * (d @ d - 1) * d
+        force[b] -= 2 * k * (d @ d - 1) * d
+    G, turning = np.zeros((2, 4, 3)), np.zeros(2)
+    for row, (a, b) in enumerate(((0, 1), (2, 3))):
+        G[row, a], G[row, b] = q[a] - q[b], q[b] - q[a]
+        turning[row] = np.sum((v[b] - v[a]) ** 2)
+    G = G.reshape(2, 12)
+    pull = np.linalg.solve(G / m @ G.T, G @ (force.ravel() / m) + turning)
+    return np.concatenate([v.ravel(), (force.ravel() - G.T @ pull) / m])
+
+
+def test_four_particles_by_newtons_equations():
+    start = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, *[0] * 11, 2 / 1.7])
+    exact = solve_ivp(newton_for_four_particles, (0, 2), start, t_eval=(0.5, 1, 2), **TIGHT).y[:12].T
+    np.testing.assert_allclose(four_particles.number()["places"], exact.reshape(3, 4, 3), atol=6e-8)
+    radau = ph.simulate(four_particles.lagrangian(), ph.RadauIIA(3), 0.01, 2.0)
+    np.testing.assert_allclose(radau.x[-1, :12], exact[-1], atol=1e-7)
+
+
+def test_what_schemes_keep_of_four_particles():
+    """Midpoint loses energy, a discrete gradient of the whole potential momenta, one of the springs' measures none."""
+    energy, momentum, angular = four_particles.lost(ph.simulate(four_particles.lagrangian(), ph.Gauss(1), 0.01, 2.0))
+    assert energy > 1e-5
+    assert max(momentum, angular) < 1e-13
+    energy, momentum, angular = four_particles.lost(ph.simulate(four_particles.lagrangian(), ph.Livens(), 0.01, 2.0))
+    assert energy < 1e-13
+    assert min(momentum, angular) > 1e-5
+    for scheme in SCHEMES:
+        one = four_particles.run(scheme)
+        for values in (one.energy, one.linear_momentum, one.angular_momentum):
+            assert np.abs(values - values[0]).max() < 1e-13
+
+
 def test_governor_in_minimal_coordinates():
     """Angle and height with the constant momentum about the shaft; stiff."""
     ball, rest, s0, a0 = 0.4 * 0.045**2, 0.015**2 + 0.75 * (0.015**2 + 0.04**2), 0.18, np.pi / 6
@@ -593,6 +633,7 @@ QUIET = [
     dc_motor,
     double_pendulum,
     energy_shaping,
+    four_particles,
     free_rigid_body,
     governor,
     gyroscope,
