@@ -358,6 +358,19 @@ unknown = sp.Function("f")(q)
         ({"initial": ([0.0, 1.0], [0.0])}, "initial coordinates: expected 1 finite numbers"),
         ({"constraints": q - 1, "initial": ([0.5], [0.0])}, "miss constraint 0 on position level by -0.5"),
         ({"constraints": q - 1, "initial": ([1.0], [0.5])}, "miss constraint 0 on velocity level by 0.5"),
+        (
+            {"initial": [0.0, 1.0, 2.0]},
+            r"initial: expected two lists, coordinates \(q\) and velocities \(v\), f",
+        ),
+        (
+            {"constraints": [q, sp.Integer(0)]},
+            "constraint 1 depends on no coordinate, found 0. Expected an .* in q",
+        ),
+        (
+            {"constraints": ["q - 1"]},
+            "'spring': constraint 0: expected a SymPy expression, found 'q - 1'. M",
+        ),
+        ({"coordinates": ["q"]}, r"expected symbols as coordinates, found 'q'. Make them with sympy.symbols\('x v'"),
         ({"L": v**2 - sp.Heaviside(q)}, "no code can be generated for 'DiracDelta' in Lq. Use elementary functions"),
     ],
 )
@@ -365,6 +378,26 @@ def test_messages(arguments, message):
     options = {"L": v**2 - q**2, "coordinates": [q], "velocities": [v], "name": "spring"} | arguments
     with pytest.raises(ph.ModelError, match=message):
         ph.Lagrangian(**options)
+
+
+def test_constraints_may_be_equations():
+    x, y, u, w = sp.symbols("x y u w")
+    one, other = (
+        ph.Lagrangian((u**2 + w**2) / 2 - y, [x, y], [u, w], constraints=given, initial=([3.0, 4.0], [0.0, 0.0]))
+        for given in (sp.Eq(x**2 + y**2, 25), [x**2 + y**2 - 25])
+    )
+    assert one.expressions.g == other.expressions.g
+    assert one.initial_state() == pytest.approx(other.initial_state())
+
+
+def test_constraints_that_repeat_others_are_named():
+    x, y, z, u, v, w = sp.symbols("x y z u v w")
+    rows = [x - y, z, 2 * x - 2 * y]
+    system = ph.Lagrangian(u**2 + v**2 + w**2, [x, y, z], [u, v, w], constraints=rows, name="twice")
+    report = system.check()
+    assert not report.ok
+    assert report["G has full rank"].where == "rank 2 of 3 constraints; those that repeat others are among [0, 2]"
+    assert given.crank().check()["G has full rank"].ok
 
 
 def test_more_messages():

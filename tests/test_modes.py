@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from random_systems import linear, nonlinear, seeds, skew
@@ -321,6 +322,24 @@ def test_command(tmp_path):
     assert lighter["modes"][0]["frequency"] == pytest.approx(OMEGA / (2 * np.pi) / np.sqrt(G), rel=1e-9)
 
 
+def test_command_shows_a_mode(tmp_path):
+    path, film, page = tmp_path / "pendulum.yaml", tmp_path / "mode.gif", tmp_path / "mode.html"
+    pendulum(0.3).save(path)
+    told = CliRunner().invoke(app, ["modes", str(path), "--to", str(film), "--to", str(page)])
+    assert told.exit_code == 0, told.output
+    assert f"written to {film}\nwritten to {page}\n" in told.stdout
+    assert film.stat().st_size > 10000
+    assert f"mode 0 at {OMEGA / (2 * np.pi):.6g} Hz" in page.read_text(encoding="utf-8")
+    for options, message in (
+        (["--mode", "0"], "found --mode 0 without --to. Say where it is shown"),
+        (["--mode", "4", "--to", str(film)], "has modes 0 to 0, found 4"),
+        (["--to", str(tmp_path / "mode.xyz")], ".xyz"),
+    ):
+        told = CliRunner().invoke(app, ["modes", str(path), *options])
+        assert told.exit_code == 1
+        assert message in told.stderr
+
+
 def test_a_mode_as_a_run(tmp_path):
     """The bob swings by the amplitude with the period of the mode, off the hinge by the square of it only."""
     found = ph.modes(pendulum())
@@ -336,6 +355,24 @@ def test_a_mode_as_a_run(tmp_path):
     assert rate == pytest.approx(small["bob"].velocity[:, 0], abs=0.02 * np.abs(rate).max())
     assert run.export(tmp_path / "mode.gif").stat().st_size > 10000
     assert run.report(tmp_path / "mode.html").stat().st_size > 100000
+
+
+def test_a_mode_of_a_lagrangian_as_a_run():
+    """Two pendulums on a spring: they swing in phase with sqrt(g), against each other with sqrt(g + 2 k)."""
+    a, b, u, v = sp.symbols("a b u v")
+    L = (u**2 + v**2) / 2 + G * (sp.cos(a) + sp.cos(b)) - 3 * (a - b) ** 2 / 2
+    found = ph.modes(ph.Lagrangian(L, [a, b], [u, v], initial=([0.0, 0.0], [0.0, 0.0]), name="pair"))
+    assert found.angular_frequencies == pytest.approx([np.sqrt(G), np.sqrt(G + 6)], rel=1e-8)
+    for k, sign in ((0, 1.0), (1, -1.0)):
+        run = found.motion(k, amplitude=1e-4, periods=1, frames=200)
+        size = np.abs(run["a"]).max()
+        assert run["b"] == pytest.approx(sign * run["a"], abs=1e-6 * size)
+        omega = found.angular_frequencies[k]
+        assert run.t[-1] == pytest.approx(2 * np.pi / omega)
+        assert np.gradient(run["a"], run.t, edge_order=2) == pytest.approx(run["u"], abs=2e-3 * omega * size)
+        exact = ph.simulate(found.system, ph.Gauss(3), run.t[-1] / 50, run.t[-1], start=run.x[0])
+        assert exact.x[::5] == pytest.approx(run.x[::20], abs=1e-5 * omega * size)
+        assert np.ptp(run.H) < 1e-5 * np.ptp(run["u"] ** 2 / 2)
 
 
 def test_modes_that_cannot_be_shown():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -169,6 +171,37 @@ def test_a_wrong_structure_is_refused_with_its_place(changes, name, where):
     report = oscillator(**changes).check([1.0, 0.5], t=0.0)
     assert where in report[name].where
     assert not oscillator(**changes).check().ok  # at random states too
+
+
+def test_what_holds_at_the_start_by_chance_is_refused():
+    """x^3 is x at 1, and all gradients are zero at 0 that belong to an energy with a minimum there."""
+    parts = {"states": ["q", "p"], "J": [[0, 1], [-1, 0]], "H": lambda x: x[0] ** 4 / 4 + x[1] ** 2 / 2}
+    for start in ([1.0, 0.0], [0.0, 0.0]):
+        with pytest.raises(ph.StructureError, match=r"FAIL E\^T z = grad H .*\(q\)[^@]*near the initial state"):
+            ph.GeneralPHDAE("Duffing", z=lambda x: [x[0], x[1]], initial=start, **parts)
+        assert ph.GeneralPHDAE("Duffing", z=lambda x: [x[0] ** 3, x[1]], initial=start, **parts).check().ok
+    parts["J"] = lambda x: [[0, 1], [-1 - x[0], 0]]
+    with pytest.raises(ph.StructureError, match="FAIL J skew"):
+        ph.GeneralPHDAE("Duffing", z=lambda x: [x[0] ** 3, x[1]], **parts, initial=[0.0, 0.0])
+
+
+def test_energies_need_not_be_defined_beside_the_start():
+    """Logarithms whose argument is negative there: NumPy gives NaN, `math` raises."""
+    for log in (np.log, math.log):
+        for sign, start in ((1.0, 0.99), (-1.0, 1.03)):
+            edge = ph.GeneralPHDAE(
+                "edge",
+                states=["c"],
+                H=lambda x, log=log, sign=sign: -log(sign * (1.01 - x[0])),
+                z=lambda x: [1 / (1.01 - x[0])],
+                initial=[start],
+            )
+            assert edge.H(edge.initial_state()) == pytest.approx(-math.log(0.02))
+
+
+def test_the_common_base_says_what_to_use():
+    with pytest.raises(ph.StructureError, match=r"GeneralPHDAE \(functions\), ph.LinearPHDAE \(matrices\)"):
+        ph.PHDAE("mine", J=np.eye(2))
 
 
 @pytest.mark.parametrize(

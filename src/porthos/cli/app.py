@@ -36,6 +36,8 @@ app.add_typer(examples_app, name="examples")
 Picture = Annotated[Path | None, typer.Option("--out", "-o", help="File of the figure; its ending chooses the format.")]
 Page = Annotated[Path | None, typer.Option("--out", "-o", help="File of the report.")]
 Targets = Annotated[list[Path], typer.Option("--to", help="File to write; may be given several times.")]
+Shows = Annotated[list[Path] | None, typer.Option("--to", help="File that shows a mode: mode.gif, mode.html.")]
+Mode = Annotated[int | None, typer.Option(help="Number of the mode to show; the slowest if not given.")]
 OtherPath = Annotated[
     Path | None, typer.Argument(metavar="[OTHER.nc]", help="The result to compare it with; none for a model file.")
 ]
@@ -118,14 +120,15 @@ def show(file: Shown, param: Params = None, style: Style = "text", form: Form = 
 
 
 @app.command()
-def modes(file: ModelPath, param: Params = None, as_json: AsJson = False) -> None:
+def modes(file: ModelPath, param: Params = None, mode: Mode = None, to: Shows = None, as_json: AsJson = False) -> None:
     """Frequencies and shapes of small vibrations of FILE.
 
-    They are about the state of rest next to its initial placement.
+    They are about the state of rest next to its initial placement. With --to a mode is shown as a film (.gif, .mp4) or
+    as a report in which it moves (.html).
     """
     from porthos.cli.vibrations import modes_of_file
 
-    modes_of_file(file, changes(param), as_json)
+    modes_of_file(file, changes(param), mode, to or [], as_json)
 
 
 @app.command()

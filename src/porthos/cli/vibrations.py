@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from porthos.cli.answers import tell
+from porthos.errors import PorthosError
 from porthos.model.modelfile import ModelFile
+from porthos.results.trajectory import Trajectory
 from porthos.system.modes import ComplexArray, Modes, modes
 
 MOVES = 1e-6  # amplitude, relative to the largest, from which a body counts as moving
 
 
-def modes_of_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None:
-    """Read a file, find where its mechanism rests, and say how it vibrates there."""
+def modes_of_file(
+    path: Path, changes: Mapping[str, str], mode: int | None, targets: Sequence[Path], as_json: bool
+) -> None:
+    """Read a file, find where its mechanism rests, say how it vibrates there, and write a mode as film or report."""
     model = ModelFile.read(path, changes).model
     found, bodies = modes(model), [body.name for body in model.bodies]
-    tell(_text(model.name, found, bodies), _data(model.name, found, bodies), as_json)
+    written = _written(found, mode, targets)
+    lines = [_text(model.name, found, bodies), *(f"written to {target}" for target in written)]
+    tell("\n".join(lines), {**_data(model.name, found, bodies), "written": [*map(str, written)]}, as_json)
+
+
+def _written(found: Modes, mode: int | None, targets: Sequence[Path]) -> list[Path]:
+    """Files that show a mode, the slowest that oscillates if none is chosen."""
+    if not targets:
+        if mode is not None:
+            raise PorthosError(f"modes: found --mode {mode} without --to. Say where it is shown: --to mode.gif.")
+        return []
+    moving = np.flatnonzero(found.angular_frequencies)
+    run = found.motion((int(moving[0]) if moving.size else 0) if mode is None else mode)
+    assert isinstance(run, Trajectory)  # of a model
+    return [run.report(target) if target.suffix == ".html" else run.export(target) for target in targets]
 
 
 def _text(name: str, found: Modes, bodies: list[str]) -> str:

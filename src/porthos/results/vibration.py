@@ -6,6 +6,10 @@ import numpy as np
 
 from porthos.errors import PorthosError, Status
 from porthos.integrate.march import March
+from porthos.integrate.state_march import States
+from porthos.integrate.tableaus import gauss
+from porthos.notation import Array
+from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.modes import Modes
@@ -15,24 +19,34 @@ from porthos.system.rows import moved
 SHARE = 0.1  # of the length of the mechanism, by which the body that moves furthest is displaced
 
 
-def vibration(modes: Modes, mode: int, amplitude: float | None, periods: int, frames: int) -> Trajectory:
-    """Bodies displaced by amplitude Re(shape exp(i omega t)) from the place of rest, without damping."""
-    system = getattr(modes.system, "system", None)
-    if not isinstance(system, MechanicalSystem):
-        raise PorthosError(f"'{modes.system.name}' has no bodies to move; ask for the shape of a state instead.")
+def vibration(
+    modes: Modes, mode: int, amplitude: float | None, periods: int, frames: int
+) -> Trajectory | StateTrajectory:
+    """Displaced by amplitude Re(shape exp(i omega t)) from the state of rest, without damping."""
     if not 0 <= mode < len(modes):
-        raise PorthosError(f"'{system.name}' has modes 0 to {len(modes) - 1}, found {mode!r}.")
+        raise PorthosError(f"'{modes.system.name}' has modes 0 to {len(modes) - 1}, found {mode!r}.")
     omega = float(modes.angular_frequencies[mode])
     if omega == 0.0:
-        found = f"mode {mode} of '{system.name}' has s = {modes.eigenvalues[mode]:.3g}"
+        found = f"mode {mode} of '{modes.system.name}' has s = {modes.eigenvalues[mode]:.3g}"
         raise PorthosError(f"motion: {found}, so it does not oscillate. Choose one with a frequency above zero.")
     if not (periods >= 1 and frames >= 2):
         raise PorthosError(f"motion: expected periods >= 1 and frames >= 2, found {periods!r} and {frames!r}.")
+    t = np.linspace(0.0, periods * 2 * np.pi / omega, periods * frames + 1)
+    system, title = getattr(modes.system, "system", None), f"mode {mode} at {omega / (2 * np.pi):.6g} Hz"
+    if isinstance(system, MechanicalSystem):
+        return Trajectory(system, _of_bodies(system, modes, mode, amplitude, omega, t), title)
+    return StateTrajectory(
+        modes.system, _of_states(modes, mode, 1.0 if amplitude is None else amplitude, omega, t), title
+    )
+
+
+def _of_bodies(
+    system: MechanicalSystem, modes: Modes, mode: int, amplitude: float | None, omega: float, t: Array
+) -> March:
     parts = [modes.displacement(mode, body) for body in system.body_names]
     shape = np.array([np.concatenate([part.translation, part.rotation]) for part in parts])
     largest = max(float(np.abs(shape[:, :3]).max()), float(np.abs(shape[:, 3:]).max()) * system.length)
     shape = shape * (SHARE * system.length / largest if amplitude is None else amplitude)
-    t = np.linspace(0.0, periods * 2 * np.pi / omega, periods * frames + 1)
     rest = system.to_kernel(modes.state[: system.n])
     q, v = (np.zeros((t.size, *rest[:-1].shape)) for _ in range(2))
     for k, phase in enumerate(np.exp(1j * omega * t)):
@@ -42,5 +56,17 @@ def vibration(modes: Modes, mode: int, amplitude: float | None, periods: int, fr
     rows, loads, none = system.moving.row.size, len(system.terminals), np.zeros(t.size, dtype=np.int64)
     sizes = ((loads, 6), (rows,), (loads, 6), (loads,), (len(system.element_names),))
     wrench, lam, y, work, loss = (np.zeros((t.size, *size)) for size in sizes)
-    raw = March(t, q, v, wrench, lam, y, work, loss, none, Status.OK, Status.OK.value)
-    return Trajectory(system, raw, f"mode {mode} at {omega / (2 * np.pi):.6g} Hz")
+    return March(t, q, v, wrench, lam, y, work, loss, none, Status.OK, Status.OK.value)
+
+
+def _of_states(modes: Modes, mode: int, amplitude: float, omega: float, t: Array) -> States:
+    system = modes.system
+    x = modes.state + amplitude * (np.exp(1j * omega * t)[:, None] * modes.shapes[mode]).real
+    u = np.array([system.fed(time) for time in t.tolist()])
+    y = np.array([system.y(*state) for state in zip(x, u, t.tolist(), strict=True)])
+    unknown, nothing = np.full_like(x, np.nan), np.zeros(t.size)
+    exchange, increments = np.zeros((t.size, len(system.inner_ports))), np.zeros((0, 1, system.dimension))
+    return States(
+        t, x, u, y, unknown, np.full_like(y, np.nan), np.zeros_like(u), exchange, nothing,
+        nothing.astype(np.int64), increments, gauss(1), Status.OK, Status.OK.value,
+    )  # fmt: skip

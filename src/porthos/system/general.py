@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Coefficient: TypeAlias = ArrayLike | Callable[..., Any] | None
 Names: TypeAlias = int | Sequence[str] | Mapping[str, int]
+BESIDE = 0.03  # how far from the initial state, relative to it, conditions are tested too
+ROUGHLY = 1e-3  # defect that is a mistake there: differences of H may be less exact than at the start
 
 
 class GeneralPHDAE(PHDAE):
@@ -66,9 +68,23 @@ class GeneralPHDAE(PHDAE):
         self._initial = None if initial is None else self.as_state(np.asarray(initial, dtype=np.float64))
         if self._initial is not None:
             self.check(self._initial).require()
+            self._require_beside(self._initial)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self.name}': {self.dimension} states, {len(self.ports)} ports)"
+
+    def _require_beside(self, x: Array) -> None:
+        """Refuse what holds at x by chance: at zero any gradient may look right, and x^3 is x where x is one."""
+        rng = np.random.default_rng(0)
+        there = x + BESIDE * np.where(x == 0.0, 1.0, np.abs(x)) * rng.choice([-1.0, 1.0], x.size)
+        try:
+            with np.errstate(all="ignore"):
+                report = self.check(there)
+        except (ArithmeticError, ValueError):
+            return  # outside of where its functions are defined
+        failed = any(finding.defect > max(finding.tolerance, ROUGHLY) for finding in report.findings)  # no NaN
+        if failed and report["finite numbers"].ok:
+            raise StructureError(f"{report}\nfound at x = {there.tolist()}, near the initial state, where all holds.")
 
     @property
     def dimension(self) -> int:

@@ -19,9 +19,10 @@ class Lagrangian(LagrangianSystem):
     """The pH-DAE (8) of a SymPy Lagrangian L(q, v), x = (q, v, lambda), compiled.
 
     `coordinates` are symbols with `velocities` beside them, or functions of time such as theta(t), whose velocities are
-    their derivatives. `constraints` are expressions g(q) or g(t, q) that are zero, `dissipation` is Rayleigh's function
-    v.D(q) v/2, `inputs` maps names of ports to generalised forces per unit of u, `parameters` gives numbers to other
-    symbols, `initial` = (q, v) must meet the constraints. M(q) = Lvv may depend on coordinates and may be singular.
+    their derivatives. `constraints` are expressions g(q) or g(t, q) that are zero, or equations; `dissipation` is
+    Rayleigh's function v.D(q) v/2, `inputs` maps names of ports to generalised forces per unit of u, `parameters` gives
+    numbers to other symbols, `initial` = (q, v) must meet the constraints. M(q) = Lvv may depend on coordinates and may
+    be singular.
 
     In a notebook it shows its equations; `symbolic` and `latex` give them as matrices and as text.
     """

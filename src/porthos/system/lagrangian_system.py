@@ -18,8 +18,10 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import InconsistentStateError, ModelError, PorthosError, StructureError, nearest
 from porthos.notation import Array
+from porthos.system.check import Finding, Report
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.phdae import PHDAE
+from porthos.system.ranks import dependent_rows
 from porthos.system.terms import Terms
 
 CONSTRAINTS = "constraints"  # the port of constraints that depend on time
@@ -49,7 +51,7 @@ class LagrangianSystem(PHDAE):
         for port, size in {**ports, **({CONSTRAINTS: 1} if terms.rheonomic else {})}.items():
             self._ports[port] = slice(at, at + size)
             at += size
-        self._initial = None if initial is None else self._consistent(*initial)
+        self._initial = None if initial is None else self._consistent(*self._pair(initial))
 
     def __repr__(self) -> str:
         return (
@@ -107,6 +109,14 @@ class LagrangianSystem(PHDAE):
     def initial_state(self) -> Array:
         """(q, v) as given, and the multipliers that belong to their accelerations."""
         return super().initial_state() if self._initial is None else self._initial.copy()
+
+    def _pair(self, initial: Any) -> tuple[ArrayLike, ArrayLike]:
+        if not isinstance(initial, tuple | list) or len(initial) != 2:
+            raise ModelError(
+                f"Lagrangian '{self.name}': initial: expected two lists, coordinates ({', '.join(self.coordinates)}) "
+                f"and velocities ({', '.join(self.velocities)}), found {initial!r}."
+            )
+        return initial[0], initial[1]
 
     def _consistent(self, q: ArrayLike, v: ArrayLike) -> Array:
         q, v = (self._numbers(part, what) for part, what in ((q, "coordinates"), (v, "velocities")))
@@ -214,6 +224,17 @@ class LagrangianSystem(PHDAE):
         T[n : 2 * n, :n], T[n : 2 * n, n : 2 * n], T[n : 2 * n, 2 * n :] = known[0] + K, known[1], G.T
         T[2 * n :, :n], T[2 * n :, n : 2 * n] = -N, -G
         return T
+
+    # --- checks
+
+    def structure(self, x: Array, t: float = 0.0) -> Report:
+        """The conditions of a pH-DAE at x, and that no constraint repeats others."""
+        report = super().structure(x, t)
+        if self.m == 0:
+            return report
+        rank, rows = dependent_rows(self.terms.G(t, self.split(x)[0]))
+        where = f"rank {rank} of {self.m} constraints; those that repeat others are among {rows.tolist()}"
+        return Report(self.name, (*report.findings, Finding("G has full rank", float(self.m - rank), 0.0, where)))
 
     # --- other forms
 

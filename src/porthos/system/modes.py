@@ -22,6 +22,7 @@ from porthos.system.linearize import finite_part, pencil
 from porthos.system.mechanical import MechanicalSystem
 
 if TYPE_CHECKING:
+    from porthos.results.states import StateTrajectory
     from porthos.results.trajectory import Trajectory
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
@@ -87,11 +88,14 @@ class Modes:
             turned = 0.5 * np.cross(q[3:].reshape(3, 3), moved[3:].reshape(3, 3)).sum(axis=0)
         return Displacement(moved[:3], turned)
 
-    def motion(self, mode: int, amplitude: float | None = None, periods: int = 2, frames: int = 48) -> Trajectory:
-        """A mode of a mechanism as a run, to be shown: modes.motion(0).report("mode.html"), or .export("mode.gif").
+    def motion(
+        self, mode: int, amplitude: float | None = None, periods: int = 2, frames: int = 48
+    ) -> Trajectory | StateTrajectory:
+        """A mode as a run, of a mechanism to be shown: modes.motion(0).report("mode.html"), or .export("mode.gif").
 
-        `amplitude` scales the shape; by default the furthest displacement is a tenth of the length of the mechanism. It
-        is a motion in the linear sense: energy and constraints hold to second order in the amplitude.
+        `amplitude` scales the shape; by default the furthest displacement is a tenth of the length of the mechanism, or
+        the largest entry of another system one. It is a motion in the linear sense: energy and constraints hold to
+        second order in the amplitude.
         """
         from porthos.results.vibration import vibration
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import sparse
 
+from porthos.errors import StructureError
 from porthos.notation import Array
 from porthos.system.check import Report, check_structure, worst_of
 from porthos.system.descriptor import Descriptor, Matrix
@@ -31,6 +32,15 @@ class PHDAE(Descriptor):
 
     Vectors are dense, matrices dense or sparse. `GeneralPHDAE` and `LinearPHDAE` make one from functions or matrices.
     """
+
+    def __new__(cls, *args: object, **options: object) -> Self:
+        """Systems are made by its subclasses."""
+        if cls is PHDAE:
+            raise StructureError(
+                "PHDAE is what all port-Hamiltonian systems have in common. Make one with ph.GeneralPHDAE (functions), "
+                "ph.LinearPHDAE (matrices), ph.Lagrangian, or Model.assemble()."
+            )
+        return super().__new__(cls)
 
     @abstractmethod
     def J(self, x: Array, t: float = 0.0) -> Matrix:

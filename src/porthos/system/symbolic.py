@@ -112,11 +112,18 @@ def symbolise(
     constants = _constants(name, parameters)
 
     def read(what: str, given: Any, known: Iterable[Any]) -> Any:
-        return _examined(name, what, plain.replace(given), {*known, *constants}, plain)
+        expression = plain.replace(f"Lagrangian '{name}': {what}", given)
+        return _examined(name, what, expression, {*known, *constants}, plain)
 
     energy = read("L", L, [*q, *v])
-    rows = [constraints] if isinstance(constraints, sp.Expr) else list(constraints)
-    g = [read(f"constraint {i}", row, [*q, t]) for i, row in enumerate(rows)]
+    rows = [constraints] if isinstance(constraints, sp.Expr | sp.Eq) else list(constraints)
+    g = [read(f"constraint {i}", _difference(row), [*q, t]) for i, row in enumerate(rows)]
+    for i, row in enumerate(g):
+        if not row.has(*q):
+            raise ModelError(
+                f"Lagrangian '{name}': constraint {i} depends on no coordinate, found {row}. Expected an expression in "
+                f"{', '.join(map(str, q))} that is zero."
+            )
     loss = read("dissipation", dissipation, [*q, *v, t])
     D = sp.hessian(loss, list(v))
     if D.has(*v) or sp.simplify(loss - (v.T * D * v)[0] / 2) != 0:
@@ -147,11 +154,14 @@ class _Plain:
     velocities: Mapping[Any, Any]
     coordinates: Mapping[Any, Any]
 
-    def replace(self, given: Any) -> Any:
+    def replace(self, where: str, given: Any) -> Any:
         import sympy as sp
 
         if not isinstance(given, sp.Expr | int | float):
-            raise ModelError(f"expected a SymPy expression, found {given!r}.")
+            raise ModelError(
+                f"{where}: expected a SymPy expression, found {given!r}. Make one with sympy.symbols, or from text "
+                "with sympy.sympify."
+            )
         return sp.sympify(given).xreplace(dict(self.velocities)).xreplace(dict(self.coordinates))
 
 
@@ -177,7 +187,10 @@ def _plain_symbols(name: str, coordinates: list[Any], velocities: Sequence[Any] 
     for given, rate in zip(coordinates, velocities, strict=True):
         for symbol in (given, rate):
             if not isinstance(symbol, sp.Symbol | AppliedUndef | sp.Derivative):
-                raise ModelError(f"Lagrangian '{name}': expected symbols as coordinates, found {symbol!r}.")
+                raise ModelError(
+                    f"Lagrangian '{name}': expected symbols as coordinates, found {symbol!r}. Make them with "
+                    "sympy.symbols('x v', real=True)."
+                )
         q = sp.Symbol(given.func.__name__, real=True) if isinstance(given, AppliedUndef) else given
         v = rate
         if isinstance(rate, sp.Derivative):
@@ -223,6 +236,13 @@ def _examined(name: str, what: str, expression: Any, known: set[Any], plain: _Pl
         hint = f"Give its value, parameters={{'{found}': ...}}, if it is a constant. {nearest(str(found), names)}"
     kind = "function" if isinstance(found, AppliedUndef) else "symbol"
     raise ModelError(f"Lagrangian '{name}': {what} contains the unknown {kind} '{found}'. {hint}")
+
+
+def _difference(row: Any) -> Any:
+    """What is zero: an equation counts as left minus right side."""
+    import sympy as sp
+
+    return row.lhs - row.rhs if isinstance(row, sp.Eq) else row
 
 
 def _gradient(f: Expr, x: SymbolicMatrix) -> SymbolicMatrix:
