@@ -9,6 +9,7 @@ import lagrangians as given
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.integrate import solve_ivp
 from test_lagrangian import numeric_crank
 
 import porthos as ph
@@ -184,6 +185,36 @@ def test_drive_by_a_constraint(scheme):
     assert run.port("constraints").work[-1] == pytest.approx(run.H[-1] - run.H[0], abs=1e-12)
     assert run.port("constraints").work[-1] > 0.9
     assert run.position_error.max() < 1e-15
+
+
+@choices
+def test_pumped_swing(scheme):
+    """A rope whose length changes with time, damping and a push: l theta'' + 2 l' theta' + ... with SciPy."""
+    t, x, y, u, v = sp.symbols("t x y u v")
+    rope = sp.Eq(x**2 + y**2, (1 + sp.sin(5 * t) / 10) ** 2)
+    start = np.array([np.sin(0.5), -np.cos(0.5)])
+    swing = ph.Lagrangian(
+        (u**2 + v**2) / 2 - sp.Float(9.81) * y, [x, y], [u, v], constraints=rope, dissipation=(u**2 + v**2) / 20,
+        inputs={"push": [1, 0]}, initial=(start, 0.5 * start), name="swing", time=t,
+    )  # fmt: skip
+
+    def angle(s, state):
+        length, rate = 1 + np.sin(5 * s) / 10, np.cos(5 * s) / 2
+        force = np.sin(2 * s) * np.cos(state[0]) - 9.81 * np.sin(state[0])
+        return [state[1], (force - (2 * rate + length / 10) * state[1]) / length]
+
+    theta = solve_ivp(angle, (0, 3), [0.5, 0.0], method="DOP853", rtol=1e-12, atol=1e-13).y[0, -1]
+    end = (1 + np.sin(15) / 10) * np.array([np.sin(theta), -np.cos(theta)])
+    runs = [ph.simulate(swing, scheme, h, 3.0, inputs={"push": lambda s: np.sin(2 * s)}) for h in (0.02, 0.01)]
+    errors = [np.abs(run.q[-1] - end).max() for run in runs]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3), errors
+    assert errors[1] < 2e-6
+    run = runs[1]
+    work = {port: run.port(port).work[-1] for port in ("push", "constraints")}
+    assert run.H[-1] - run.H[0] == pytest.approx(sum(work.values()) - run.dissipated[-1], abs=1e-12)
+    assert work["constraints"] < -0.7
+    assert np.abs(run.power_balance).max() < 2e-14
+    assert run.position_error.max() < 1e-14
 
 
 # --- compiled and plain
