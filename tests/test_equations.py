@@ -255,6 +255,25 @@ def test_matrices_of_a_linear_system():
     assert is_balanced(form.latex())
 
 
+def test_feed_through_and_time_flow_are_written():
+    system = ph.LinearPHDAE(
+        "filter", J=[[0]], R=[[1]], Q=[[2]], B=[[3]], P=[[0.5]], S=[[1]], states=["charge"], ports=["in"]
+    )
+    form = system.equations()
+    assert str(form).startswith("linear: E x' = (J - R) z + (B - P) u, y = (B + P)^T z + S u\n")
+    assert {letter: part[0] for letter, part in form.more.items()} == {"P": 0.5, "S": 1}
+    one = r"\left[\begin{matrix}%s\end{matrix}\right]"
+    output = rf"y &= \left( {one % 3} + {one % 0.5} \right) ^{{\mathsf{{T}}}} {one % '2 charge'} + {one % 1} "
+    assert output in form.latex()
+    assert is_balanced(form.latex())
+    drift = ph.GeneralPHDAE(
+        "drift", states=["q"], H=lambda x, t: (x[0] - t) ** 2 / 2, z=lambda x, t: [x[0] - t], r=[-1.0], J=[[0]],
+        initial=[2.0],
+    )  # fmt: skip
+    assert str(drift.equations(t=1.0)).startswith("matrices at the initial state and t = 1: E x' + r = J z\n")
+    assert drift.equations(t=1.0).H == 0.5
+
+
 def test_matrices_at_a_state():
     system = ph.GeneralPHDAE(
         "top", states=3, H=lambda x: x @ x / 2, z=lambda x: x,
@@ -355,6 +374,8 @@ def test_mistakes_with_python_files(mine, tmp_path):
     refused(ask("show", tmp_path / "bad.py"), 1, "bad.py, line 2: '(' was never closed")
     (tmp_path / "late.py").write_text("import porthos as ph\n\nx = 1 / 0\n")
     refused(ask("show", tmp_path / "late.py"), 1, "late.py, line 3: ZeroDivisionError: division by zero")
+    (tmp_path / "through.py").write_text("import bad\n")
+    refused(ask("show", tmp_path / "through.py"), 1, "bad.py, line 2: '(' was never closed")
     (tmp_path / "none.py").write_text("x = 1\n")
     refused(ask("show", tmp_path / "none.py"), 1, "found no name", "There are none")
 

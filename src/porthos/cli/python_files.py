@@ -69,7 +69,7 @@ def _blaming(path: Path) -> Iterator[None]:
     except PorthosError:
         raise
     except SyntaxError as error:
-        raise PorthosError(f"{path.name}, line {error.lineno}: {error.msg}.") from error
+        raise PorthosError(f"{Path(error.filename or path).name}, line {error.lineno}: {error.msg}.") from error
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""

@@ -36,13 +36,16 @@ def numeric_form(system: PHDAE, x: Array | None, t: float) -> SymbolicForm:
         x = system.rest if isinstance(system, LinearPHDAE) else system.initial_state()
     x = system.as_state(x)
     states, inputs = _symbols(system.blocks), _symbols(system.ports, "u_")
-    E, J, R, B, P = (_numbers(getattr(system, letter)(x, t)) for letter in "EJRBP")
+    E, J, R, B = (_numbers(getattr(system, letter)(x, t)) for letter in "EJRB")
+    others = {letter: _numbers(getattr(system, letter)(x, t)) for letter in "PSN"}
+    others["r"] = _numbers(system.r(x, t)[:, None])
+    more = {letter: part for letter, part in others.items() if not part.is_zero_matrix}
     z, H = sp.Matrix([sp.Symbol(f"z_{k + 1}") for k in range(len(states))]), _number(system.H(x, t))
     if isinstance(system, LinearPHDAE):
         title, moved = "linear", states - _numbers(system.rest[:, None])
         z = _numbers(system.Q) * moved
         H = sp.expand((moved.T * E.T * z)[0] / 2)
-    return SymbolicForm(title, states, E, J, R, z, B - P, inputs, H)
+    return SymbolicForm(title, states, E, J, R, z, B, inputs, H, more)
 
 
 def _symbols(places: Any, prefix: str = "") -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from porthos.errors import StructureError, nearest
 from porthos.system.symbolic import Expr, SymbolicLagrangian, SymbolicMatrix
@@ -14,7 +14,10 @@ DETOUR = 2  # an energy is written term by term unless that is so many times lon
 
 @dataclass(frozen=True)
 class SymbolicForm:
-    """E x' = (J - R) z + B u, y = B^T z, with E^T z = grad H; print it, or take its LaTeX."""
+    """E x' + r = (J - R) z + (B - P) u, y = (B + P)^T z + (S - N) u, with E^T z = grad H; print it, or take its LaTeX.
+
+    `more` has those of r, P, S, N that are not zero.
+    """
 
     title: str
     x: SymbolicMatrix
@@ -25,6 +28,7 @@ class SymbolicForm:
     B: SymbolicMatrix
     u: SymbolicMatrix
     H: Expr
+    more: Mapping[str, SymbolicMatrix] = field(default_factory=dict)
 
     def latex(self) -> str:
         """All matrices with numbers of rows and columns, for a notebook or a paper."""
@@ -36,23 +40,51 @@ class SymbolicForm:
             return sp.latex(part, mat_delim="[", mat_str="matrix" if part.cols <= 10 else "array", symbol_names=words)
 
         rates = sp.Matrix([sp.Symbol(rf"\dot{{{sp.latex(state, symbol_names=words)}}}") for state in self.x])
-        structure = tex(self.J) if self.R.is_zero_matrix else rf"\left({tex(self.J)} - {tex(self.R)}\right)"
-        supply = f" + {tex(self.B)} {tex(self.u)}" if self.u.rows else ""
-        balance = rf"{tex(self.E)} {tex(rates)} &= {structure} {tex(self.z)}{supply}"
-        return rf"\begin{{aligned}} {balance} \\ H &= {sp.latex(self.H, symbol_names=words)} \end{{aligned}}"
+        matrices = {letter: tex(part) for letter, part in self._parts.items() if letter not in "xzuH"}
+        symbols = {"x'": tex(rates), "z": tex(self.z), "u": tex(self.u), "^T": r"^{\mathsf{T}}", "y": "y"}
+        lines = [_filled(line, matrices | symbols).replace("=", "&=", 1) for line in self._balances()]
+        lines.append(f"H &= {sp.latex(self.H, symbol_names=words)}")
+        return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
     def __str__(self) -> str:
         import sympy as sp
 
-        lossless, closed = self.R.is_zero_matrix, not self.u.rows
-        title = f"{self.title}: E x' = {'J z' if lossless else '(J - R) z'}{'' if closed else ' + B u'}"
-        left_out = "R" * lossless + "Bu" * closed
-        parts = {letter: getattr(self, letter) for letter in "xEJRzBuH" if letter not in left_out}
-        equal = (sp.Eq(sp.Symbol(letter), part, evaluate=False) for letter, part in parts.items())
+        equal = (sp.Eq(sp.Symbol(letter), part, evaluate=False) for letter, part in self._parts.items())
+        title = f"{self.title}: {', '.join(self._balances())}"
         return "\n\n".join([title, *(sp.pretty(each, wrap_line=False) for each in equal)])
+
+    @property
+    def _parts(self) -> dict[str, Expr]:
+        """What is written, in this order."""
+        known = {letter: getattr(self, letter) for letter in "xEJRzBuH"} | dict(self.more)
+        left_out = "R" * self.R.is_zero_matrix + "Bu" * (not self.u.rows)
+        return {letter: known[letter] for letter in "xErJRzBPuSNH" if letter in known and letter not in left_out}
+
+    def _balances(self) -> list[str]:
+        """The equations as far as their matrices are not zero; the output if it is more than B^T z."""
+        there = self._parts
+
+        def group(*signed: str) -> str:
+            used = [each for each in signed if each.strip("+- ") in there]
+            text = " ".join(used).removeprefix("+ ")
+            return f"({text})" if len(used) > 1 or text.startswith("-") else text
+
+        left = "E x' + r" if "r" in there else "E x'"
+        supply = f" + {group('B', '- P')} u" if "B" in there else ""
+        lines = [f"{left} = {group('J', '- R')} z{supply}"]
+        if {"P", "S", "N"} & set(there):
+            direct = f" + {group('S', '- N')} u" if {"S", "N"} & set(there) else ""
+            lines.append(f"y = {group('B', '+ P')}^T z{direct}")
+        return lines
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
+
+
+def _filled(line: str, values: Mapping[str, str]) -> str:
+    """An equation with LaTeX in the place of its letters; brackets grow."""
+    grown = line.replace("(", r"\left( ").replace(")", r" \right)").replace("^T", " ^T")
+    return " ".join(values.get(word, word) for word in grown.split())
 
 
 def symbolic_form(of: SymbolicLagrangian, name: str, simplify: bool) -> SymbolicForm:
