@@ -50,12 +50,12 @@ def read_object(target: Path) -> Model | PHDAE:
 
 
 def _executed(path: Path) -> ModuleType:
-    spec = spec_from_file_location(path.stem, path)
+    spec = spec_from_file_location(f"shown {path.stem}", path)  # no import can mean this name
     if not path.is_file() or spec is None or spec.loader is None:
         raise PorthosError(f"'{path}': there is no such file. Expected a Python file, as in pendulum.py:NAME.")
     module = module_from_spec(spec)
     sys.path[:0] = [str(path.resolve().parent), str(Path.cwd())]  # as for `python file.py` and `python -m`
-    sys.modules[spec.name] = module
+    sys.modules[spec.name] = module  # dataclasses of the file look there
     with _blaming(path):
         spec.loader.exec_module(module)
     return module
