@@ -277,3 +277,44 @@ def test_works_inside_a_notebook(browser, folder):
     assert frame.locator("#time").text_content() != "0 s"
     assert complaints == []
     page.close()
+
+
+@pytest.fixture(scope="module")
+def lorenz(folder):
+    from gallery import lorenz
+
+    return lorenz.run(end=4.0).report(folder / "lorenz.html")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_system_without_bodies_moves_in_a_plane(browser, lorenz, width):
+    """The dot goes along the whole way, the past behind it; menus choose the plane; phones see all of it."""
+    with opened(browser, lorenz, viewport={"width": width, "height": 800}) as page:
+        whole, past = page.locator(".phase .whole"), page.locator(".phase .past")
+        assert len(whole.get_attribute("d")) > 3000
+        assert len(past.get_attribute("d")) < 40
+        scrub(page, 4.0)
+        assert past.get_attribute("d").startswith(whole.get_attribute("d"))
+        place = [page.locator(".phase .dot").get_attribute(c) for c in ("cx", "cy")]
+        page.get_by_label("upwards").select_option('["states/w",0]')
+        assert page.locator(".phase .dot").get_attribute("cx") == place[0]
+        assert page.locator(".phase .dot").get_attribute("cy") != place[1]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.text_content("#time") == "4.0000"  # without a unit that nobody knows
+        page.screenshot(path=SCREENSHOTS / f"lorenz_{width}.png")
+
+
+def test_mechanisms_of_connected_systems_move(browser, folder):
+    from gallery import robot_arm
+
+    with opened(
+        browser, robot_arm.run().report(folder / "robot_arm.html"), viewport={"width": 390, "height": 844}
+    ) as page:
+        start = look(page)
+        scrub(page, 0.5)
+        assert look(page)[1] != start[1]
+        assert start[0] > 0.03
+        page.locator(".panel select").first.select_option("connections/drives.elbow.power")
+        assert page.locator(".panel .curve").first.get_attribute("d")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.screenshot(path=SCREENSHOTS / "robot_arm_390.png", full_page=True)

@@ -204,9 +204,10 @@ def _look(path: Path) -> None:
 def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and tables of the group; refuses files of others, of a newer Porthos, and incomplete ones."""
     if GROUP not in file or "format" not in file[GROUP].attrs:
+        states = "a run over states, whose functions are in no file"
+        found = states if "porthos_version" in file.attrs else "a NetCDF4 file of another program"
         raise ResultError(
-            f"'{path}': expected a result written by Trajectory.save, found a NetCDF4 file of another program. "
-            "Open it with xarray.open_dataset."
+            f"'{path}': expected a result written by Trajectory.save, found {found}. Open it with xarray.open_dataset."
         )
     group = file[GROUP]
     attributes = _attributes(group)
