@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import porthos
 from porthos.cli.answers import complain, tell
 from porthos.cli.examples import example
 from porthos.errors import PorthosError
@@ -25,6 +24,7 @@ MECHANISMS = ("pendulum", "slider-crank", "closed-loop", "governor", "car")
 SCHEMES = ("Midpoint", "MidpointGGL")
 PEERS = {"exudyn": "Exudyn", "mujoco": "MuJoCo"}
 COMPARED = ("chain-4 spherical", "chain-16 spherical", "slider-crank", "closed loop")
+HERE = Path(__file__).parents[3]  # of an editable installation
 INSTALL = "pip install exudyn mujoco"
 
 
@@ -44,7 +44,7 @@ def bench(sources: Path | None, as_json: bool) -> None:
 
 def sources_of(given: Path | None) -> tuple[Path, str]:
     """The sources of Porthos, where other programs are set up, and why they cannot be asked; empty if they can."""
-    folder = Path(porthos.__file__).parents[2] if given is None else given
+    folder = HERE if given is None else given
     if not (folder / "benchmarks" / "exudyn_adapter.py").is_file():
         if given is not None:
             raise PorthosError(f"--sources: expected the folder of the sources of Porthos, found '{given}'.")
