@@ -461,7 +461,7 @@ def test_bench_times_steps_and_says_how_to_compare():
     steps = 20_000
     with example("pendulum") as path:
         system, scheme = ph.load_model(path).assemble(), ph.Midpoint()
-        seconds = wall_time(lambda: ph.simulate(system, scheme, 0.01, 0.01 * steps, every=steps, progress=False), 0.5)
+        seconds = wall_time(lambda: ph.simulate(system, scheme, 1e-3, 1e-3 * steps, every=steps, progress=False), 0.5)
     assert 0.1 < data["porthos"][0]["per_step"] / (seconds / steps) < 10
     assert bool(data["compared"]) != bool(data["not_compared"])
     assert data["compared"] or "pip install exudyn mujoco" in data["not_compared"]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from porthos.frontdoor import simulate
 from porthos.integrate.scheme import Contract
 from porthos.model.modelfile import ModelFile
+from porthos.results.trajectory import Trajectory
 from porthos.study.schemes import energy_defect
 
-WARM_UP = 10  # steps of a first run, which compiles
-STEPS = 2000
-BUDGET = 0.2  # s, for the repetitions of a run
+STEP = 1e-3  # s
+TRIAL = 100  # steps of a first run, which compiles, and of a second, which says how many steps fit into a tenth of
+BUDGET = 0.4  # s, for the repetitions of a run
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Timing:
     mechanism: str
     bodies: int
     scheme: str
+    steps: int
     per_step: float  # s
     defect: float  # of the energy balance over the run, relative to the energy that moves
 
@@ -43,17 +44,18 @@ def wall_time(run: Callable[[], object], budget: float) -> float:
             return best
 
 
-def time_file(path: Path, scheme: Contract, steps: int = STEPS, budget: float = BUDGET) -> Timing:
-    """Time a scheme on the mechanism of a file, with the step and the inputs that the file says."""
+def time_file(path: Path, scheme: Contract, budget: float = BUDGET) -> Timing:
+    """Time a scheme on the mechanism of a file, with its inputs and steps of a millisecond."""
     file = ModelFile.read(path)
     plan, system = file.plan(), file.model.assemble()
-    options: Mapping[str, Any] = {"inputs": plan.inputs, "progress": False}
 
-    def march(count: int, every: int) -> Any:
-        return simulate(system, scheme, plan.step, count * plan.step, every=every, **options)
+    def march(steps: int, every: int) -> Trajectory:
+        return simulate(system, scheme, STEP, steps * STEP, inputs=plan.inputs, every=every, progress=False)
 
-    march(WARM_UP, WARM_UP)
+    march(TRIAL, TRIAL)
+    rough = wall_time(lambda: march(TRIAL, TRIAL), 0.0) / TRIAL
+    steps = max(TRIAL, int(0.1 * budget / rough))
     one = wall_time(lambda: march(1, 1), 0.1 * budget)
     many = wall_time(lambda: march(steps, steps), budget)
-    defect = energy_defect(march(steps, 1))
-    return Timing(system.name, len(system.body_names), type(scheme).__name__, (many - one) / (steps - 1), defect)
+    per_step, defect = (many - one) / (steps - 1), energy_defect(march(steps, 1))
+    return Timing(system.name, len(system.body_names), type(scheme).__name__, steps, per_step, defect)
