@@ -52,12 +52,14 @@ def write_example(module: str, folder: Path) -> tuple[str, str, str]:
     figures = example.figures()
     for name, figure in figures.items():
         figure.savefig(folder / "gallery" / f"{module}_{name}.png", dpi=RESOLUTION)
-    example.run().report(folder / "extra" / "reports" / f"{module}.html")
-    page = f"../../reports/{module}.html"
-    parts.append(
-        f'## It moves\n\n<iframe class="moving" loading="lazy" src="{page}"></iframe>\n\n'
-        f'<a href="{page}">The report on a page of its own</a>'
-    )
+    run = example.run()
+    if isinstance(run, ph.Trajectory | ph.StateTrajectory):
+        run.report(folder / "extra" / "reports" / f"{module}.html")
+        page = f"../../reports/{module}.html"
+        parts.append(
+            f'## It moves\n\n<iframe class="moving" loading="lazy" src="{page}"></iframe>\n\n'
+            f'<a href="{page}">The report on a page of its own</a>'
+        )
     parts.append("## Numbers\n\n" + HEAD + rows)
     parts.append("## Figures")
     parts += [f"**{title(name)}**\n\n![{title(name)}]({module}_{name}.png)" for name in figures]

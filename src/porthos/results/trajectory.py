@@ -211,8 +211,10 @@ class Trajectory(Run):
         """A few lines that say what was computed and how well the balances hold."""
         E, L = self.energy, self.angular_momentum
         size = max(float(np.abs(self.kinetic_energy).max()), float(np.abs(np.diff(E, prepend=E[0])).max()), 1e-300)
+        bodies, joints = len(self.system.body_names), len(self.system.joint_names)
         lines = [
-            f"{self.system.name}: {len(self.system.body_names)} bodies, {len(self.system.joint_names)} joints, "
+            f"{self.system.name}: {bodies} {'body' if bodies == 1 else 'bodies'}, "
+            f"{joints} {'joint' if joints == 1 else 'joints'}, "
             f"{self.t.size - 1} recorded steps to t = {self.t[-1]:.6g} s with {self.scheme}",
             f"  status            {self.message}",
             f"  energy            {E[0]:.10g} J at the start, {E[-1]:.10g} J at the end",

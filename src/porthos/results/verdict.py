@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.notation import Array
+from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.run import Run
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
@@ -89,7 +90,9 @@ def _stopped(run: Run) -> str:
 def _of_states(run: StateTrajectory) -> Verdict:
     """Energy balance, passivity, and the algebraic equations of a run over states."""
     findings = [_balance(run), _passivity(run)]
-    if run.system.dimension <= LARGEST_DENSE:
+    if isinstance(run, LagrangianTrajectory):
+        findings += _lagrangian(run)
+    elif run.system.dimension <= LARGEST_DENSE:
         findings += _algebraic(run)
     finite = np.isfinite(run.x).all()
     warnings = () if finite else ("There are states that are no finite numbers.",)
@@ -113,6 +116,18 @@ def _passivity(run: StateTrajectory) -> Finding:
     scale = max(float(np.ptp(run.H)), float(np.abs(run.supplied).max()), float(np.abs(run.H).max()), TINY)
     words = "is the most that H \N{MINUS SIGN} W grew in an interval; it may only fall"
     return Finding("passivity", _level(growth / scale), short(growth), words)
+
+
+def _lagrangian(run: LagrangianTrajectory) -> list[Finding]:
+    """Constraints, which `Livens` keeps, and how far its momenta belong to its velocities, which is what it misses."""
+    relative = float(run.momentum_gap.max()) / max(float(np.linalg.norm(run.p, axis=1).max()), TINY)
+    words = f"|p \N{MINUS SIGN} dL/dv| stays below this, {short(relative)} of the largest momentum"
+    momenta = Finding("momenta and velocities", _level(relative), short(float(run.momentum_gap.max())), words)
+    if not run.system.m:
+        return [momenta]
+    largest = float(run.position_error.max())
+    level = _level(largest / max(1.0, float(np.abs(run.q).max())))
+    return [momenta, Finding("position constraints", level, short(largest), "|g| stays below this")]
 
 
 def _algebraic(run: StateTrajectory) -> list[Finding]:
