@@ -306,6 +306,9 @@ def test_show():
     assert ask("show", example, "--as", "dot").stdout.startswith('graph "Bricard" {')
     data = json.loads(ask("show", example, "--json").stdout)
     assert (len(data["joints"]), len(data["loops"]), data["mobility"]["rank"]) == (6, 1, 29)
+    assert "hinge 5 (revolute" in ask("show", example, "--as", "equations").stdout
+    assert ask("show", example, "--as", "latex").stdout.startswith(r"\begin{aligned}")
+    assert set(json.loads(ask("show", example, "--as", "latex", "--json").stdout)) == {"text", "latex"}
     refused(ask("show", example, "--as", "svg"), 1, "found no form 'svg'")
 
 

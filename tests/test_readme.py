@@ -12,7 +12,7 @@ import porthos as ph
 from docs.site.pages import blocks
 from porthos.cli.app import EXITS, app
 
-COMMANDS = ("run", "modes", "check", "plot", "export", "compare", "schema", "examples", "doctor", "bench")
+COMMANDS = ("run", "show", "modes", "check", "plot", "export", "compare", "schema", "examples", "doctor", "bench")
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 

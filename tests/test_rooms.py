@@ -36,6 +36,7 @@ SEES = {
 DOORS = {
     ("model.model", "Model.assemble"): "system",
     ("model.model", "Model.diagram"): "system",
+    ("model.model", "Model.equations"): "system",
     ("results.run", "Run.plot"): "show",
     ("results.run", "Run.report"): "show",
     ("results.run", "Run.export"): "show",

@@ -50,7 +50,7 @@ Quantities = Annotated[
 Sources = Annotated[
     Path | None, typer.Option("--sources", help="Folder of the sources of Porthos, to compare with other programs.")
 ]
-Form = Annotated[str, typer.Option("--as", help="text, mermaid or dot.")]
+Form = Annotated[str, typer.Option("--as", help="text, mermaid or dot; equations or latex.")]
 NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos examples list`.")
 NamedExample = Annotated[Path, NAME]
 
@@ -101,9 +101,10 @@ def check(file: ModelPath, param: Params = None, as_json: AsJson = False) -> Non
 
 @app.command()
 def show(file: ModelPath, param: Params = None, form: Form = "text", as_json: AsJson = False) -> None:
-    """The graph of FILE: bodies, joints, loops, degrees of freedom, and the sizes of its equations.
+    """The graph of FILE: bodies, joints, loops, degrees of freedom; or its equations.
 
-    As text, or in the language of Mermaid or Graphviz (dot) for a picture.
+    The graph as text, or in the language of Mermaid or Graphviz (dot) for a picture; the equations with all their
+    numbers as text (--as equations) or in LaTeX.
     """
     from porthos.cli.drawing import show_file
 

@@ -24,6 +24,7 @@ from porthos.notation import Array, vector
 if TYPE_CHECKING:
     from porthos.model.simulation import Simulation
     from porthos.system.diagram import Diagram
+    from porthos.system.equations import Equations
     from porthos.system.mechanical import MechanicalSystem
 
 
@@ -232,6 +233,12 @@ class Model(Joining):
         from porthos.system.diagram import diagram  # a door as well
 
         return diagram(self)
+
+    def equations(self) -> Equations:
+        """The equations of motion with their numbers; print them, or take their `latex`."""
+        from porthos.system.equations import equations  # a door as well
+
+        return equations(self)
 
     def save(self, path: str | Path, simulation: Simulation | None = None) -> Path:
         """Write a YAML file that `load_model` turns into this model again; `simulation` says how to run it."""
