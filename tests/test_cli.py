@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -237,7 +238,7 @@ def test_ctrl_c_without_a_file_says_how_to_keep_states(monkeypatch, tmp_path):
 
 
 def test_progress_on_a_terminal():
-    """Steps, simulated time and time left go to the terminal while the answer goes to a pipe."""
+    """Steps, simulated time, energy error and time left go to the terminal while the answer goes to a pipe."""
     ours, theirs = pty.openpty()
     options = ["--step=1e-5", "--end=10", "--every=100", "--param", "name='[/b]pendulum'"]  # like markup of rich
     command = [sys.executable, "-m", "porthos", "run", str(FILES["pendulum"]), *options]
@@ -258,6 +259,9 @@ def test_progress_on_a_terminal():
     assert "of 10 s," in text
     assert "left" in text
     assert "/1000000" in text
+    shown_errors = [abs(float(found)) for found in re.findall(r"energy error (\S+) J,", text)]
+    assert shown_errors
+    assert max(shown_errors) < 1e-8  # of the order of what is left in the end
 
 
 # --- check

@@ -127,18 +127,19 @@ def _verdict(found: Verdict) -> str:
     bad = bool(found.stopped) or Level.LOST in levels
     mood = "bad" if bad else "fair" if found.warnings else "good"
     findings = "".join(
-        f'<div class="finding {finding.level.value}"><b>{escape(finding.what)}</b><span>{escape(finding.number)}</span>'
-        f"<em>{_indexed(finding.words)}</em></div>"
-        for finding in found.findings
+        f'<div class="finding {one.level.value}"><b>{escape(one.what)}</b><span>{_typeset(one.number)}</span>'
+        f"<em>{_typeset(one.words)}</em></div>"
+        for one in found.findings
     )
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in found.warnings)
     said = f"<p>{escape(found.sentence)}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
     return f'<section id="verdict" class="{mood}">{said}<div class="findings">{findings}</div></section>'
 
 
-def _indexed(words: str) -> str:
-    """Components of momenta with their index written low."""
-    return re.sub(r"\b([pL])_([xyz])", r"<i>\1</i><sub>\2</sub>", escape(words))
+def _typeset(words: str) -> str:
+    """Components of momenta with their index written low; powers of ten with a minus, where no line ends."""
+    low = re.sub(r"\b([pL])_([xyz])", r"<i>\1</i><sub>\2</sub>", escape(words))
+    return re.sub(r"(?<=\de)-(?=\d)", "\N{MINUS SIGN}", low)
 
 
 def _figures(figures: Mapping[str, Figure]) -> str:
