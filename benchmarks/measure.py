@@ -5,14 +5,14 @@ With T(n) the least wall time of several runs of n steps, the time per step is (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 
 import numpy as np
 
 from benchmarks.case import Case, Code, CodeFailedError
 from benchmarks.models import Entry, Mechanism, Vector
+from porthos.study.timing import wall_time
 
 SLOWEST = 0.2  # s per step; peers that need more are skipped
 FEWEST = 3  # steps of a run, however slow
@@ -99,18 +99,6 @@ class Trial:
     def per_step(self) -> float:
         """Seconds."""
         return (self.all - self.one) / (self.steps - 1)
-
-
-def wall_time(run: Callable[[], None], budget: float) -> float:
-    """The least time of one call, from as many as fit into the budget, one at least."""
-    best, end = np.inf, perf_counter() + budget
-    while True:
-        start = perf_counter()
-        run()
-        now = perf_counter()
-        best = min(best, now - start)
-        if now + (now - start) > end:
-            return best
 
 
 def distance(a: Vector, b: Vector) -> float:

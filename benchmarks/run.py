@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,9 +30,12 @@ FULL, QUICK = Budget(rounds=3, repeat=0.3, longest=1.5), Budget(rounds=2, repeat
 def main() -> int:
     """Run; the exit code is 1 if solutions disagree."""
     arguments = _arguments()
-    console = Console(width=None if sys.stdout.isatty() else 170)
+    console = Console(width=None if sys.stdout.isatty() else 170, stderr=arguments.json)
     chosen = _choose(arguments.only, arguments.quick)
     groups, finer = _measure(chosen, QUICK if arguments.quick else FULL, console)
+    if arguments.json:
+        print(json.dumps([_plain(row) for rows in groups for row in rows]))
+        return 0
     all_tables = report.tables(groups, CODES)
     if finer:
         coarse = next(rows for rows in groups if rows[0].mechanism == REFINED)
@@ -60,7 +64,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small mechanisms, short measurements; page into build/")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="mechanisms whose name contains one of these texts")
     parser.add_argument("--figure", action="store_true", help="the work-precision figure, too")
+    parser.add_argument("--json", action="store_true", help="only the measurements, for programs such as porthos bench")
     return parser.parse_args()
+
+
+def _plain(row: Row) -> dict[str, object]:
+    """A row as data: what `porthos bench` shows of it."""
+    return {name: getattr(row, name) for name in ("mechanism", "bodies", "label", "per_step", "note", "agrees")}
 
 
 def _choose(only: Sequence[str] | None, quick: bool) -> list[Entry]:

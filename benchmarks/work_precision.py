@@ -15,10 +15,11 @@ import numpy as np
 
 from benchmarks import exudyn_adapter, exudyn_tree, mujoco_adapter, porthos_adapter
 from benchmarks.case import Case, CodeFailedError
-from benchmarks.measure import distance, wall_time
+from benchmarks.measure import distance
 from benchmarks.models import E3, Mechanism, Vector, chain
 from porthos.errors import SimulationError
 from porthos.show.axes import INK, legend, new_figure
+from porthos.study.timing import wall_time
 
 END, BARS, RATE = 0.2, 16, 5.0
 STEPS = (10, 20, 40, 100, 200, 400, 1000, 2000, 4000)

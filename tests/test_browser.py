@@ -277,3 +277,87 @@ def test_works_inside_a_notebook(browser, folder):
     assert frame.locator("#time").text_content() != "0 s"
     assert complaints == []
     page.close()
+
+
+@pytest.fixture(scope="module")
+def lorenz(folder):
+    from gallery import lorenz
+
+    return lorenz.run(end=4.0).report(folder / "lorenz.html")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_system_without_bodies_moves_in_a_plane(browser, lorenz, width):
+    """The dot goes along the whole way, the past behind it; menus choose the plane; phones see all of it."""
+    with opened(browser, lorenz, viewport={"width": width, "height": 800}) as page:
+        whole, past = page.locator(".phase .whole"), page.locator(".phase .past")
+        assert len(whole.get_attribute("d")) > 3000
+        assert len(past.get_attribute("d")) < 40
+        scrub(page, 4.0)
+        assert past.get_attribute("d").startswith(whole.get_attribute("d"))
+        place = [page.locator(".phase .dot").get_attribute(c) for c in ("cx", "cy")]
+        page.get_by_label("upwards").select_option('["states/w",0]')
+        assert page.locator(".phase .dot").get_attribute("cx") == place[0]
+        assert page.locator(".phase .dot").get_attribute("cy") != place[1]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.text_content("#time") == "4.0000"  # without a unit that nobody knows
+        page.screenshot(path=SCREENSHOTS / f"lorenz_{width}.png")
+
+
+def test_mechanisms_of_connected_systems_move(browser, folder):
+    from gallery import robot_arm
+
+    with opened(
+        browser, robot_arm.run().report(folder / "robot_arm.html"), viewport={"width": 390, "height": 844}
+    ) as page:
+        start = look(page)
+        scrub(page, 0.5)
+        assert look(page)[1] != start[1]
+        assert start[0] > 0.03
+        page.locator(".panel select").first.select_option("connections/drives.elbow.power")
+        assert page.locator(".panel .curve").first.get_attribute("d")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.screenshot(path=SCREENSHOTS / "robot_arm_390.png", full_page=True)
+
+
+def test_a_click_on_a_body_draws_the_path_of_that_point(browser, folder):
+    """The point is where the click was: a bar in the plane of the picture, seen along y, tells where that is."""
+    model = ph.Model("bar", gravity=(0, 0, -9.81))
+    bar = model.body("bar", ph.Box(1, (1.0, 0.02, 0.3)), position=(0.5, 0, 0))
+    model.revolute("hinge", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    path = ph.simulate(model, ph.MidpointGGL(), step=0.01, end=0.5).report(folder / "clicked.html")
+    with opened(browser, path) as page:
+        page.get_by_role("button", name="y", exact=True).click()
+        before = look(page)
+        box = page.locator("#picture canvas").bounding_box()
+        x, y = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
+        found = None
+        for down in range(-20, 21):  # the bar is somewhere above the middle: go up until it is met
+            page.mouse.click(x, y + down * box["height"] / 42)
+            if page.locator("#paths .point").count():
+                found = page.locator("#paths .point label").first.text_content()
+                break
+        assert found is not None
+        assert found.startswith("bar (")
+        at = [float(c) for c in found.removeprefix("bar (").rstrip(")").replace("\N{MINUS SIGN}", "-").split(",")]
+        assert abs(at[0]) <= 0.5
+        assert at[1] == pytest.approx(-0.01, abs=1e-3)  # on the face that is seen
+        assert abs(at[2]) <= 0.15
+        scrub(page, 0.5)
+        with_path = look(page)
+        page.screenshot(path=SCREENSHOTS / "clicked.png")
+        page.locator("#paths .point input").click()
+        hidden = look(page)
+        assert hidden[1] != with_path[1]
+        page.locator("#paths .point input").click()
+        assert look(page)[1] == with_path[1]
+        page.get_by_label("remove this point").click()
+        assert page.locator("#paths .point").count() == 0
+        assert look(page)[1] == hidden[1]
+        scrub(page, 0.0)
+        assert look(page)[1] == before[1]
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 60, y + 10)
+        page.mouse.up()
+        assert page.locator("#paths .point").count() == 0  # a drag turns the camera

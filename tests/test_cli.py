@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -34,11 +35,12 @@ from gallery import (
     slider_crank,
     suspension,
 )
-from porthos.cli import doctor
+from porthos.cli import benching, doctor
 from porthos.cli.app import app, main
-from porthos.cli.examples import catalogue
+from porthos.cli.examples import catalogue, example
 from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.model.schema import json_schema
+from porthos.study.timing import wall_time
 
 GALLERY = {
     "bricard": bricard,
@@ -238,7 +240,7 @@ def test_ctrl_c_without_a_file_says_how_to_keep_states(monkeypatch, tmp_path):
 
 
 def test_progress_on_a_terminal():
-    """Steps, simulated time and time left go to the terminal while the answer goes to a pipe."""
+    """Steps, simulated time, energy error and time left go to the terminal while the answer goes to a pipe."""
     ours, theirs = pty.openpty()
     options = ["--step=1e-5", "--end=10", "--every=100", "--param", "name='[/b]pendulum'"]  # like markup of rich
     command = [sys.executable, "-m", "porthos", "run", str(FILES["pendulum"]), *options]
@@ -259,6 +261,9 @@ def test_progress_on_a_terminal():
     assert "of 10 s," in text
     assert "left" in text
     assert "/1000000" in text
+    shown_errors = [abs(float(found)) for found in re.findall(r"energy error (\S+) J,", text)]
+    assert shown_errors
+    assert max(shown_errors) < 1e-8  # of the order of what is left in the end
 
 
 # --- check
@@ -307,6 +312,9 @@ def test_show():
     assert ask("show", example, "--as", "dot").stdout.startswith('graph "Bricard" {')
     data = json.loads(ask("show", example, "--json").stdout)
     assert (len(data["joints"]), len(data["loops"]), data["mobility"]["rank"]) == (6, 1, 29)
+    assert "hinge 5 (revolute" in ask("show", example, "--as", "equations").stdout
+    assert ask("show", example, "--as", "latex").stdout.startswith(r"\begin{aligned}")
+    assert set(json.loads(ask("show", example, "--as", "latex", "--json").stdout)) == {"text", "latex"}
     refused(ask("show", example, "--as", "svg"), 1, "found no form 'svg'")
 
 
@@ -447,3 +455,52 @@ def test_export_and_compare(tmp_path):
     (bob, *_) = a.system.body_names
     largest = np.linalg.norm(a[bob].position - b[bob].position[::2], axis=1).max()
     assert data["differences"][f"{bob}.position"]["largest"] == pytest.approx(largest)
+
+
+def test_bench_times_steps_and_says_how_to_compare():
+    """Times are what a stopwatch says, roughly: n steps take n times as long as one."""
+    answer = CliRunner().invoke(app, ["bench", "--json"])
+    assert answer.exit_code == 0, answer.output
+    data = json.loads(answer.stdout)
+    assert [(one["mechanism"], one["scheme"]) for one in data["porthos"][:2]] == [
+        ("pendulum", "Midpoint"),
+        ("pendulum", "MidpointGGL"),
+    ]
+    assert all(1e-8 < one["per_step"] < 1e-2 and one["defect"] < 1e-11 for one in data["porthos"])
+    steps = 20_000
+    with example("pendulum") as path:
+        system, scheme = ph.load_model(path).assemble(), ph.Midpoint()
+        seconds = wall_time(lambda: ph.simulate(system, scheme, 1e-3, 1e-3 * steps, every=steps, progress=False), 0.5)
+    assert 0.1 < data["porthos"][0]["per_step"] / (seconds / steps) < 10
+    assert bool(data["compared"]) != bool(data["not_compared"])
+    assert data["compared"] or "pip install exudyn mujoco" in data["not_compared"]
+
+
+def test_bench_shows_what_the_benchmark_measured(monkeypatch, tmp_path):
+    """A program that took twice as long is shown so, one that failed with its reason."""
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    (folder / "exudyn_adapter.py").touch()
+    (folder / "__init__.py").touch()
+    row = {"mechanism": "m", "bodies": 1, "label": "Porthos Midpoint", "per_step": 2e-6, "note": "", "agrees": True}
+    rows = [
+        row,
+        row | {"label": "slow", "per_step": 4e-6},
+        row | {"label": "none", "per_step": None, "note": "trees only"},
+    ]
+    rows.append(row | {"label": "wrong", "per_step": 1e-6, "agrees": False})
+    (folder / "__main__.py").write_text(f"print('hello'); print({json.dumps(rows)!r})")
+    monkeypatch.setattr(benching, "MECHANISMS", ("pendulum",))
+    monkeypatch.setattr(benching, "find_spec", lambda name: name)
+    answer = CliRunner().invoke(app, ["bench", "--sources", str(tmp_path)])
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
+    assert "m slow 4.0 2.0 x" in lines
+    assert "m none - trees only" in lines
+    assert "m wrong 1.0 0.5 x, SOLUTION DIFFERS" in lines
+    (folder / "__main__.py").write_text("raise SystemExit('no licence')")
+    answer = CliRunner().invoke(app, ["bench", "--sources", str(tmp_path)])
+    assert (answer.exit_code, "failed: no licence" in answer.stderr) == (1, True)
+    answer = CliRunner().invoke(app, ["bench", "--sources", str(folder)])
+    assert "expected the folder of the sources of Porthos" in answer.stderr
+    monkeypatch.setattr(benching, "find_spec", lambda name: None if name == "mujoco" else name)
+    assert benching.sources_of(tmp_path)[1].startswith("Not compared with MuJoCo, which is not installed")

@@ -208,7 +208,10 @@ def test_vectors(where, add):
     hint = ("expected finite numbers", "division by zero")
     sentence(ph.ModelError, lambda: add(model, (1.0, NAN, 0.0)), f"{where}: ", "found [1.0, nan, 0.0]", *hint)
     sentence(ph.ModelError, lambda: add(model, (0, 0, float("inf"))), f"{where}: ", "found [0.0, 0.0, inf]", *hint)
-    short = ("expected 3 numbers such as (1, 2, 3)", "shape (2,): (0, 1)")
+    short = (
+        f"expected 3 numbers such as {'(0, 0, -9.81)' if 'gravity' in where else '(1, 2, 3)'}",
+        "shape (2,): (0, 1)",
+    )
     sentence(ph.ModelError, lambda: add(model, (0, 1)), f"{where}: ", *short)
     sentence(ph.ModelError, lambda: add(model, "up"), f"{where}: ", "expected 3 numbers", "'up'")
     if "axis" in where or "normal" in where or "direction" in where:
@@ -429,7 +432,7 @@ def test_every_that_does_not_divide_the_steps(every):
 
 
 def test_scheme_must_be_an_instance():
-    words = ("simulate: expected a scheme such as ph.Midpoint()", "found <class", "Did you mean MidpointGGL()?")
+    words = ("simulate: expected a scheme such as ph.Midpoint()", "found <class", "Did you mean ph.MidpointGGL()?")
     sentence(ph.PorthosError, lambda: ph.simulate(pendulum(), ph.MidpointGGL, 0.1, 1.0), *words)
     sentence(ph.PorthosError, lambda: ph.simulate(pendulum(), "Midpoint", 0.1, 1.0), words[0], "found 'Midpoint'")
 
@@ -678,3 +681,18 @@ def test_inconsistency_is_judged_by_the_size_of_the_mechanism(length):
     q = system.split(system.initial_state())[0]
     assert np.abs(system.g(q)).max() < 1e-14 * max(length, 1e-2)
     assert system.adjustments[0].position == pytest.approx(1e-3 * length, rel=1e-9)
+
+
+def test_what_new_users_try_is_answered_with_what_they_meant(tmp_path):
+    """The mistakes of docs/first_use.md."""
+    with pytest.raises(ph.PorthosError, match=r"gravity: expected 3 numbers such as \(0, 0, -9\.81\)"):
+        ph.Model("m", gravity=9.81)
+    for given in ("MidpointGGL", ph.MidpointGGL):
+        with pytest.raises(ph.PorthosError, match=r"Did you mean ph\.MidpointGGL\(\)\?"):
+            ph.simulate(ph.Model("m"), given, step=0.01, end=1)
+    with pytest.raises(ph.PorthosError, match=r"found 'Newmark'\.$"):
+        ph.simulate(ph.Model("m"), "Newmark", step=0.01, end=1)
+    model = tmp_path / "swing.yaml"
+    model.write_text("name: swing")
+    with pytest.raises(ph.ResultError, match=r"found a model file\. Run it first: porthos run .*swing\.nc --report"):
+        ph.load(model)

@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_refused(run):
     ax = Figure().add_subplot()
     with pytest.raises(ph.PorthosError, match="one unit"):
         show.plot(run, "energy", "bob.position", ax=ax)
-    with pytest.raises(ph.PorthosError, match="four panels"):
+    with pytest.raises(ph.PorthosError, match="several panels"):
         show.plot(run, ax=ax)
     with pytest.raises(ph.PorthosError, match="two axes"):
         show.constraint_errors({"PH-MP": run}, ax=(ax,))

@@ -17,6 +17,7 @@ from test_storage import assert_identical, files, mechanism, same, single
 
 import porthos as ph
 from porthos.integrate import march
+from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.results import journal, loading, writing
 from porthos.results.loading import Stored
@@ -422,3 +423,26 @@ def test_file_that_is_being_written(tmp_path):
             ph.load(path)
         process.communicate("", timeout=60)
     assert ph.load(path).t.size == 11
+
+
+def test_energy_error_on_the_way_is_that_of_the_balance():
+    """What a progress bar is told at the end is what the run says afterwards; also with loads, losses and `every`."""
+    model = ph.Model("m", gravity=(0, 0, -9.81))
+    bob = model.body("bob", ph.Box(1, (0.1, 0.2, 0.3)), position=(0.2, 0, -1))
+    model.spring("k", model.ground, bob, (0, 0, 0), (0.2, 0, -0.85), stiffness=50, damping=2.0)
+    model.load("push", bob, force=ph.Sine((0, 3.0, 0), 2.0))
+    system = model.assemble()
+    heard, steps, every = [], 2400, 3
+
+    def hear(done, defect):
+        heard.append((done, defect()))
+
+    raw = march.march(system, ph.Midpoint(tolerance=1e-5), 1e-3, steps, every, Inputs(system, None, steps), hear)
+    run = ph.Trajectory(system, raw, "Midpoint")
+    assert [done for done, _ in heard] == [999, 1998, 2400]
+    errors = np.cumsum(run.power_balance)
+    for done, error in heard:
+        assert error == pytest.approx(errors[done // every], rel=1e-6, abs=1e-13)
+    assert np.abs(errors).max() > 1e-11  # a loose tolerance leaves an error to compare
+    assert run.dissipated_energy[-1] > 0.01
+    assert np.abs(run.port("push").work).max() > 1e-3

@@ -53,7 +53,7 @@ def write_example(module: str, folder: Path) -> tuple[str, str, str]:
     for name, figure in figures.items():
         figure.savefig(folder / "gallery" / f"{module}_{name}.png", dpi=RESOLUTION)
     run = example.run()
-    if isinstance(run, ph.Trajectory):
+    if isinstance(run, ph.Trajectory | ph.StateTrajectory):
         run.report(folder / "extra" / "reports" / f"{module}.html")
         page = f"../../reports/{module}.html"
         parts.append(

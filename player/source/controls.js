@@ -6,7 +6,7 @@ const LONGEST = 30; // seconds that playing should take at most
 const SHORTEST = 1.5;
 
 /** The bar below the picture. */
-export function transport(host, clock) {
+export function transport(host, clock, unit) {
   const duration = clock.end - clock.start;
   const natural = duration > LONGEST || duration < SHORTEST ? nice(duration / 10) : 1;
   clock.speed = natural;
@@ -28,7 +28,7 @@ export function transport(host, clock) {
   const readout = element("output", { id: "time" });
   const speed = element("select", {
     id: "speed",
-    title: "seconds of the run in a second",
+    title: "time of the run in a second",
     change: () => (clock.speed = Number(speed.value)),
   });
   for (const factor of FACTORS) {
@@ -43,7 +43,7 @@ export function transport(host, clock) {
     play.setAttribute("aria-label", clock.playing ? "pause" : "play");
     scrub.value = clock.time;
     scrub.style.setProperty("--done", `${duration > 0 ? (100 * (clock.time - clock.start)) / duration : 0}%`);
-    readout.textContent = `${number(clock.time, 5)} s`;
+    readout.textContent = `${number(clock.time, 5)} ${unit}`.trim();
   });
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("select, input:not(#scrub), summary, button") || event.ctrlKey || event.metaKey) return;

@@ -3,6 +3,7 @@ import { readData } from "./data.js";
 import { Clock } from "./clock.js";
 import { transport } from "./controls.js";
 import { Panel } from "./panel.js";
+import { Phase } from "./phase.js";
 import { switches } from "./switches.js";
 import { Viewer, offersWebGL } from "./viewer.js";
 
@@ -11,8 +12,10 @@ const data = readData(document);
 const clock = new Clock(data.times);
 const repaint = [];
 
-transport(page("transport"), clock);
-if (offersWebGL()) {
+transport(page("transport"), clock, data.unit);
+if (data.phase) {
+  new Phase(page("picture"), page("switches"), data, clock);
+} else if (offersWebGL()) {
   const viewer = new Viewer(page("picture"), data);
   switches(page("switches"), viewer, data);
   clock.listen(() => viewer.show(...clock.between(clock.time)));

@@ -1,9 +1,9 @@
 // One plot over time: a menu of quantities, curves, a cursor at the time of the clock, a reading under the pointer.
+import { axes, limits, path, withPower } from "./axes.js";
 import { drawing, element, number, symbol } from "./elements.js";
 import { linearTicks, logTicks, powerOf } from "./ticks.js";
 
 const ROOM = { left: 58, right: 12, top: 8, bottom: 34 };
-const FLAT = 1e-6; // a curve that varies less, relative to its size, is drawn as constant
 const COVERED = 0.01; // curves nearer to each other than this share of the panel cover each other
 const DASHES = ["", "6 4", "7 3 2 3", "2 3"];
 
@@ -79,18 +79,8 @@ export class Panel {
   /** Limits of both axes and the maps from values to pixels. */
   scale() {
     const { log } = this.quantity;
-    const all = this.curves.flatMap((curve) => Array.from(curve.values)).filter((y) => Number.isFinite(y) && (!log || y > 0));
-    let low = Math.min(...all);
-    let high = Math.max(...all);
-    if (!all.length) [low, high] = log ? [1e-17, 1e-15] : [-1, 1];
-    if (log) {
-      [low, high] = [Math.log10(low / 2), Math.log10(Math.max(2 * high, 100 * low))];
-    } else {
-      const size = Math.max(Math.abs(low), Math.abs(high));
-      if (high - low <= FLAT * size || size === 0) [low, high] = [low - 0.1 * (size || 1), high + 0.1 * (size || 1)];
-      const rim = 0.06 * (high - low);
-      [low, high] = [low - rim, high + rim];
-    }
+    const all = this.curves.flatMap((curve) => Array.from(curve.values));
+    const [low, high] = log ? decades(all) : limits(all);
     const { left, right, top, bottom } = this.box;
     const { start, end } = this.clock;
     const span = end > start ? end - start : 1;
@@ -103,27 +93,16 @@ export class Panel {
   axes() {
     const { left, right, top, bottom } = this.box;
     const { log, axis } = this.quantity;
-    const parts = [];
-    const power = log ? 0 : powerOf(Math.max(Math.abs(this.limits.low), Math.abs(this.limits.high)));
-    const rows = log ? logTicks(this.limits.low, this.limits.high) : linearTicks(this.limits.low, this.limits.high, (bottom - top) / 42, power);
-    for (const { value, label } of rows) {
-      const y = this.toY(value);
-      parts.push(drawing("line", { class: "grid", x1: left, x2: right, y1: y, y2: y }));
-      const text = drawing("text", { class: "tick", x: left - 6, y: y + 4, "text-anchor": "end" });
-      text.append(label.base);
-      if (label.exponent !== undefined) text.append(drawing("tspan", { dy: -5, class: "exponent" }, label.exponent));
-      parts.push(text);
-    }
-    for (const { value, label } of linearTicks(this.clock.start, this.clock.end, (right - left) / 80, 0)) {
-      const x = this.toX(value);
-      parts.push(drawing("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }));
-      parts.push(drawing("text", { class: "tick", x, y: bottom + 15, "text-anchor": "middle" }, label.base));
-    }
-    parts.push(drawing("path", { class: "frame", d: `M ${left} ${top} V ${bottom} H ${right}` }));
-    parts.push(drawing("text", { class: "axis", x: right, y: bottom + 30, "text-anchor": "end" }, "time t [s]"));
-    const unit = power ? axis.replace("[", `[1e${power} `).replace("-", "\u2212") : axis;
-    parts.push(drawing("text", { class: "axis", x: left - 50, y: bottom + 30 }, unit));
-    return parts;
+    const { low, high } = this.limits;
+    const power = log ? 0 : powerOf(Math.max(Math.abs(low), Math.abs(high)));
+    return axes(this.box, {
+      rows: log ? logTicks(low, high) : linearTicks(low, high, (bottom - top) / 42, power),
+      columns: linearTicks(this.clock.start, this.clock.end, (right - left) / 80, 0),
+      toX: this.toX,
+      toY: this.toY,
+      below: this.data.unit ? `time t [${this.data.unit}]` : "time t",
+      beside: withPower(axis, power),
+    });
   }
 
   lines() {
@@ -133,13 +112,8 @@ export class Panel {
     return pixels.map((curve, k) => {
       const covers = (other) => curve.every((y, i) => !(Math.abs(y - other[i]) > COVERED * (bottom - top)));
       const dash = DASHES[pixels.slice(0, k).filter(covers).length % DASHES.length];
-      let path = "";
-      let pen = "M";
-      for (const [i, y] of curve.entries()) {
-        if (Number.isFinite(y)) path += `${pen}${this.toX(times[i]).toFixed(1)} ${y.toFixed(1)}`;
-        pen = Number.isFinite(y) ? "L" : "M"; // zeros have no place on a logarithmic axis: a gap
-      }
-      return drawing("path", { class: `curve c${k % 7}`, d: path, "stroke-dasharray": dash });
+      const points = curve.map((y, i) => [this.toX(times[i]), y]); // a zero on a logarithmic axis is a gap
+      return drawing("path", { class: `curve c${k % 7}`, d: path(points), "stroke-dasharray": dash });
     });
   }
 
@@ -163,6 +137,14 @@ export class Panel {
         this.dots[k].setAttribute("cy", y);
       }
     }
-    this.moment.textContent = this.hover === undefined ? "" : `at ${number(at, 4)} s`;
+    this.moment.textContent = this.hover === undefined ? "" : `at ${number(at, 4)} ${this.data.unit}`;
   }
+}
+
+/** Exponents of ten around the positive values, at least two of them. */
+function decades(values) {
+  const positive = values.filter((y) => Number.isFinite(y) && y > 0);
+  if (!positive.length) return [-17, -15];
+  const low = Math.min(...positive);
+  return [Math.log10(low / 2), Math.log10(Math.max(2 * Math.max(...positive), 100 * low))];
 }

@@ -33,11 +33,31 @@ export function switches(host, viewer, data) {
 function paths(viewer, data) {
   const list = element("div", { class: "row" });
   for (const [index, path] of data.paths.entries()) {
-    list.append(box(path.name, path.shown, `swatch c${path.colour}`, (on) => viewer.togglePath(index, on)));
+    const drawn = viewer.paths[index];
+    list.append(box(path.name, path.shown, `swatch c${path.colour}`, (on) => viewer.togglePath(drawn, on)));
   }
+  viewer.onClick((body, at) => {
+    list.append(clicked(viewer, data.bodies[body].name, body, at));
+    list.lastChild.scrollIntoView({ block: "nearest" });
+  });
   if (data.paths.length > MANY) return element("details", { id: "paths" }, element("summary", {}, "paths"), list);
   list.prepend(element("span", { class: "title" }, "paths"));
   return element("div", { id: "paths" }, list);
+}
+
+/** A point of a body that was clicked at: its path can be hidden and removed. */
+function clicked(viewer, name, body, at) {
+  const path = viewer.addPoint(body, at);
+  const place = at.toArray().map((x) => Number(x.toPrecision(3)) + 0).join(", ").replace(/-/g, "\u2212");
+  const label = box(`${name} (${place})`, true, `swatch c${body % 7}`, (on) => viewer.togglePath(path, on));
+  label.title = "a point in the frame of its body";
+  const entry = element("span", { class: "point" }, label);
+  const remove = () => {
+    viewer.removePath(path);
+    entry.remove();
+  };
+  entry.append(element("button", { type: "button", "aria-label": "remove this point", click: remove }, "\u00d7"));
+  return entry;
 }
 
 function stretch(viewer) {

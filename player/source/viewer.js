@@ -1,19 +1,18 @@
 // The moving mechanism: solids on parts, links between parts, arrows, paths; drawn only when something changed.
 import {
-  AmbientLight, BufferAttribute, BufferGeometry, Color, DirectionalLight, GridHelper, Group, HemisphereLight, Line,
-  LineBasicMaterial, LineSegments, Mesh, MeshStandardMaterial, PerspectiveCamera, Quaternion, Scene, Vector3,
-  WebGLRenderer,
+  AmbientLight, Color, DirectionalLight, GridHelper, Group, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
+  MeshStandardMaterial, PerspectiveCamera, Quaternion, Scene, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { Arrow } from "./arrows.js";
 import { nice } from "./controls.js";
 import { colour, element } from "./elements.js";
 import { Link } from "./links.js";
+import { listenToClicks, MOTION, Path, storedWay, wayOf } from "./paths.js";
 import { shapeOf } from "./solids.js";
 
 const OPENING = 32; // degrees
 const MARGIN = 1.08; // around the scene
-const MOTION = 7; // numbers a body and frame: position, quaternion
 
 /** Whether a picture can be drawn at all. */
 export function offersWebGL() {
@@ -39,7 +38,7 @@ export class Viewer {
     this.addParts();
     this.links = data.links.map((link) => this.addLink(link));
     this.arrows = data.arrows.map((arrow) => this.addArrow(arrow));
-    this.paths = data.paths.map((path) => this.addPath(path));
+    this.paths = data.paths.map((path) => this.addPath(storedWay(data, path), `c${path.colour}`, path.shown));
     this.addFloor();
     this.addLights();
     this.addCamera();
@@ -76,6 +75,7 @@ export class Viewer {
       }
       mesh.position.set(...solid.at);
       mesh.quaternion.set(...solid.turn);
+      if (solid.group === "bodies" && solid.part >= 0) mesh.userData.body = solid.part;
       this.partOf(solid.part).add(mesh);
       this.onParts[solid.group]?.push(mesh);
     }
@@ -100,18 +100,22 @@ export class Viewer {
     return made;
   }
 
-  addPath(path) {
-    const table = this.data.table(path.values, path.width);
-    const points = new Float32Array(3 * this.data.frames);
-    for (let k = 0; k < this.data.frames; k++) points.set(table.subarray(path.width * k, path.width * k + 3), 3 * k);
-    const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(points, 3));
-    const past = new Line(geometry.clone(), new LineBasicMaterial({ transparent: true, opacity: 0.95 }));
-    const whole = new Line(geometry, new LineBasicMaterial({ transparent: true, opacity: 0.3 }));
-    this.materials.push([past.material, `c${path.colour}`], [whole.material, `c${path.colour}`]);
-    const group = new Group().add(whole, past);
-    group.visible = path.shown;
-    this.scene.add(group);
-    return { group, past };
+  addPath(points, colour, shown) {
+    const path = new Path(points, colour, shown);
+    this.materials.push(...path.materials);
+    this.scene.add(path.group);
+    return path;
+  }
+
+  /** The path of a point of a body, with a mark on it. */
+  addPoint(body, at) {
+    const path = this.addPath(wayOf(this.motion[body], this.data.frames, at), `c${body % 7}`, true);
+    path.mark(this.parts[body], at, this.data.size);
+    this.materials.push(path.materials.at(-1));
+    this.paths.push(path);
+    this.paint();
+    this.show(...this.now);
+    return path;
   }
 
   addFloor() {
@@ -184,9 +188,20 @@ export class Viewer {
     this.draw();
   }
 
-  togglePath(index, shown) {
-    this.paths[index].group.visible = shown;
+  togglePath(path, shown) {
+    path.toggle(shown);
     this.draw();
+  }
+
+  removePath(path) {
+    this.paths.splice(this.paths.indexOf(path), 1);
+    path.remove();
+    this.draw();
+  }
+
+  /** Calls `found(body, point)` where a body is clicked at. */
+  onClick(found) {
+    listenToClicks(this.renderer.domElement, this.camera, this.parts, found);
   }
 
   /** The mechanism between two frames. */
@@ -202,7 +217,7 @@ export class Viewer {
     for (const link of this.links) link.show();
     for (const arrow of this.arrows) arrow.show(low, high, share, this.enlarged);
     this.now = [low, high, share];
-    for (const { past } of this.paths) past.geometry.setDrawRange(0, low + 1 + Math.round(share));
+    for (const path of this.paths) path.show(low, share);
     this.draw();
   }
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, SimulationError, Status
 from porthos.integrate.adaptive_march import march_adaptively, with_rate
-from porthos.integrate.catalogue import scheme_named
+from porthos.integrate.catalogue import SCHEMES, scheme_named
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.inputs import CONTROLLER, Inputs
 from porthos.integrate.interrupt import interruptible
@@ -94,7 +94,8 @@ def simulate(
     (Ctrl-C) leaves a whole file with all that was computed.
     """
     if not isinstance(scheme, Contract):
-        hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
+        meant = scheme.__name__ if isinstance(scheme, type) else scheme
+        hint = f" Did you mean ph.{meant}()?" if isinstance(meant, str) and meant in SCHEMES else ""
         raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")

@@ -41,9 +41,9 @@ def skew(a: Array) -> Array:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def vector(value: ArrayLike, what: str, length: int = 3) -> Array:
-    """`value` as a finite vector, or a ModelError that names `what`."""
-    example = tuple(range(1, length + 1))
+def vector(value: ArrayLike, what: str, length: int = 3, example: tuple[float, ...] | None = None) -> Array:
+    """`value` as a finite vector, or a ModelError that names `what` and shows an `example`."""
+    example = tuple(range(1, length + 1)) if example is None else example
     try:
         a = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

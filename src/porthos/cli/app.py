@@ -49,6 +49,9 @@ SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to t
 Quantities = Annotated[
     list[str] | None, typer.Argument(metavar="[QUANTITY]...", help="Such as energy or slider.position.x.")
 ]
+Sources = Annotated[
+    Path | None, typer.Option("--sources", help="Folder of the sources of Porthos, to compare with other programs.")
+]
 Shown = Annotated[
     Path, typer.Argument(metavar="FILE", help="A model file, or NAME in a Python file: pendulum.py:NAME.")
 ]
@@ -212,6 +215,17 @@ def doctor(as_json: AsJson = False) -> None:
     from porthos.cli.doctor import examine
 
     examine(as_json)
+
+
+@app.command()
+def bench(sources: Sources = None, as_json: AsJson = False) -> None:
+    """How fast is this machine?
+
+    Says what a step takes on some examples, and how long Exudyn and MuJoCo take, if they are installed.
+    """
+    from porthos.cli.benching import bench as measure
+
+    measure(sources, as_json)
 
 
 @examples_app.callback(invoke_without_command=True)

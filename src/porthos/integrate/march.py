@@ -12,7 +12,9 @@ import numpy as np
 from porthos.errors import InputError, Status
 from porthos.integrate.checkpoint import Checkpoint, Question, packed, unpack
 from porthos.integrate.controllers import Controllers
+from porthos.integrate.energy_watch import EnergyWatch
 from porthos.integrate.inputs import Inputs
+from porthos.integrate.progress import Progress, silent
 from porthos.integrate.scheme import Scheme
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, TURNED_TOO_FAR
@@ -133,7 +135,7 @@ def march(
     steps: int,
     every: int,
     inputs: Inputs,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Progress = silent,
     interrupted: Callable[[], bool] = lambda: False,
     store: Store | None = None,
     checkpoint: Checkpoint | None = None,
@@ -170,6 +172,7 @@ class _Run:
     message: str = Status.OK.value
     wrench: Array | None = None  # of the last substep
     questions: dict[str, Question] = field(default_factory=dict)  # the last ones to controllers
+    watch: EnergyWatch | None = None  # since the begin of this run, or of its part after a checkpoint
 
 
 def _resume(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float, checkpoint: Checkpoint) -> None:
@@ -196,7 +199,7 @@ def march_in_blocks(
     steps: int,
     every: int,
     inputs: Inputs,
-    progress: Callable[[int], None],
+    progress: Progress,
     interrupted: Callable[[], bool],
     kept: bool,
 ) -> Iterator[tuple[March, Checkpoint | None]]:
@@ -230,11 +233,12 @@ def _fill(
     limit: int,
     inputs: Inputs,
     controllers: Controllers,
-    progress: Callable[[int], None],
+    progress: Progress,
     interrupted: Callable[[], bool],
 ) -> None:
     """Make steps up to `limit`, for not much longer than PATIENCE, and write them into the record."""
     start, since, sizes = run.done, time.monotonic(), h * np.array(scheme.fractions)
+    watch = run.watch = run.watch or EnergyWatch(system, run.q, run.v)
     try:
         if run.memory is None:
             run.memory = scheme.rule.start(system, sizes, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
@@ -247,7 +251,8 @@ def _fill(
             )
             run.done, run.status = run.done + made, STATUS[ended]
             run.wrench = wrench[made * sizes.size - 1] if made else run.wrench
-            progress(run.done)
+            watch.add(part.work[: made // every], part.loss[: made // every])
+            progress(run.done, lambda: watch.defect(run.q, run.v))
             if controllers.error is not None:
                 raise controllers.error
             if run.status is Status.INTERRUPTED:

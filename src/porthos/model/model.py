@@ -33,7 +33,7 @@ class Model(Joining):
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         self.name = name
-        self.gravity = vector(gravity, f"model '{name}': gravity")
+        self.gravity = vector(gravity, f"model '{name}': gravity", example=(0, 0, -9.81))
         self.ground = Ground()
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}

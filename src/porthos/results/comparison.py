@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array, IntArray
-from porthos.results.run import nearest_states
+from porthos.results.run import Run, nearest_states
+from porthos.results.state_quantities import ERRORS as STATE_ERRORS
+from porthos.results.state_quantities import series
+from porthos.results.states import StateTrajectory
 from porthos.results.storage import QUANTITIES, attribute_of, owners_of, quantities
 from porthos.results.trajectory import Trajectory
 
@@ -74,7 +77,7 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(run: Trajectory, other: Trajectory) -> Comparison:
+def compare(run: Run, other: Run) -> Comparison:
     """Differences run - other at the times that both recorded."""
     here, there = common_times(run.t, other.t)
     if here.size == 0:
@@ -82,7 +85,29 @@ def compare(run: Trajectory, other: Trajectory) -> Comparison:
             f"compare: expected runs with common times, found none among {run.t.size} states to t = {run.t[-1]:.6g} s "
             f"and {other.t.size} states to t = {other.t[-1]:.6g} s. Choose a step that is a multiple of the other."
         )
-    a, b = run.thinned(here), other.thinned(there)
+    titles = (f"{run.system.name} ({run.scheme})", f"{other.system.name} ({other.scheme})")
+    if isinstance(run, StateTrajectory) and isinstance(other, StateTrajectory):
+        return Comparison(titles, run.t[here], *_of_states(run.thinned(here), other.thinned(there)))
+    if isinstance(run, Trajectory) and isinstance(other, Trajectory):
+        return Comparison(titles, run.t[here], *_of_mechanisms(run.thinned(here), other.thinned(there)))
+    raise PorthosError(
+        f"compare: expected two runs of mechanisms or two over states, found {titles[0]} and {titles[1]}. Compare "
+        "with a mechanism that is part of a connected system: run.part(name)."
+    )
+
+
+Found: TypeAlias = tuple[tuple[Difference, ...], tuple[str, ...]]  # and what only one of the runs has
+
+
+def _of_states(a: StateTrajectory, b: StateTrajectory) -> Found:
+    one, two = series(a), series(b)
+    common = [name for name in one if name in two and name not in STATE_ERRORS]
+    differences = [_difference(name, a.t, one[name].values, two[name].values) for name in common]
+    owners = [{each.owner for each in found.values()} for found in (one, two)]
+    return tuple(differences), tuple(f"'{owner}'" for owner in sorted(owners[0] ^ owners[1]))
+
+
+def _of_mechanisms(a: Trajectory, b: Trajectory) -> Found:
     names = [name for name in QUANTITIES if name not in ERRORS]
     values_a, values_b = quantities(a, names), quantities(b, names)
     differences, missing = [], []
@@ -97,8 +122,7 @@ def compare(run: Trajectory, other: Trajectory) -> Comparison:
         for owner in both:
             one, two = values_a[name][:, owners_a.index(owner)], values_b[name][:, owners_b.index(owner)]
             differences.append(_difference(f"{owner}.{attribute}", a.t, one, two))
-    titles = (f"{run.system.name} ({run.scheme})", f"{other.system.name} ({other.scheme})")
-    return Comparison(titles, a.t, tuple(differences), tuple(sorted(set(missing))))
+    return tuple(differences), tuple(sorted(set(missing)))
 
 
 def common_times(t: Array, s: Array) -> tuple[IntArray, IntArray]:

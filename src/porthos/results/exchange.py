@@ -1,19 +1,21 @@
 """Results for other programs: a table of named columns (pandas, CSV, Parquet), and nested structures (MATLAB).
 
-Columns are called as in `plot`: energy, angular_momentum.x, slider.position.x, B.force.z, motor.work.
+Columns are called as in `plot`: energy, angular_momentum.x, slider.position.x, B.force.z, motor.work; H, flux, q.0.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from porthos.errors import PorthosError
 from porthos.notation import Array
+from porthos.results.run import Run
+from porthos.results.state_quantities import STATES, series
+from porthos.results.states import StateTrajectory
 from porthos.results.storage import QUANTITIES, attribute_of, attributes, owners_of, quantities
 from porthos.results.trajectory import Trajectory
 
@@ -25,20 +27,21 @@ GROUPS = {"body": "bodies", "joint": "joints", "element": "elements", "port": "p
 LONGEST = 63  # characters of a name in MATLAB
 
 
-def columns(run: Trajectory) -> dict[str, Array]:
+def columns(run: Run) -> dict[str, Array]:
     """Every number of the named quantities over time (T,), by its name."""
     found: dict[str, Array] = {}
-    for name, values in quantities(run).items():
-        owners = owners_of(run, QUANTITIES[name][0])
-        attribute = attribute_of(name)
-        stems = [attribute] if owners is None else [f"{owner}.{attribute}" for owner in owners]
-        table = values.reshape(run.t.size, len(stems), -1) if stems else np.zeros((run.t.size, 0, 1))
-        ends = {1: [""], 3: [f".{a}" for a in AXES], 9: [f".{a}{b}" for a, b in product(AXES, AXES)]}[table.shape[2]]
-        found |= {stem + end: table[:, i, k] for (i, stem), (k, end) in product(enumerate(stems), enumerate(ends))}
+    if isinstance(run, StateTrajectory):
+        for one in series(run).values():
+            found |= one.columns
+        return found
+    for _, owner, attribute, values in _members(run):
+        stem, table = attribute if owner is None else f"{owner}.{attribute}", values.reshape(run.t.size, -1)
+        ends = {1: [""], 3: [f".{a}" for a in AXES], 9: [f".{a}{b}" for a, b in product(AXES, AXES)]}[table.shape[1]]
+        found |= {stem + end: table[:, k] for k, end in enumerate(ends)}
     return found
 
 
-def to_pandas(run: Trajectory) -> pandas.DataFrame:
+def to_pandas(run: Run) -> pandas.DataFrame:
     """A table with a row for each recorded time; `attrs` say where it comes from."""
     import pandas
 
@@ -47,12 +50,12 @@ def to_pandas(run: Trajectory) -> pandas.DataFrame:
     return frame
 
 
-def write_csv(run: Trajectory, path: Path) -> None:
+def write_csv(run: Run, path: Path) -> None:
     """Comma-separated values, every number with all its digits."""
     to_pandas(run).to_csv(path)
 
 
-def write_parquet(run: Trajectory, path: Path) -> None:
+def write_parquet(run: Run, path: Path) -> None:
     """A Parquet file; needs pyarrow."""
     try:
         import pyarrow  # noqa: F401
@@ -64,29 +67,41 @@ def write_parquet(run: Trajectory, path: Path) -> None:
     to_pandas(run).to_parquet(path)
 
 
-def write_matlab(run: Trajectory, path: Path) -> None:
+def write_matlab(run: Run, path: Path) -> None:
     """A MATLAB file: time, balances, and structures such as bodies.crank.position, joints.B.force, ports.motor.work.
 
-    Names that MATLAB does not allow are changed; each structure holds the right one as `name`.
+    A run over states has states.flux.value, ports.voltage.work, connections.gear_wheel.power. Names that MATLAB does
+    not allow are changed; each structure holds the right one as `name`.
     """
     from scipy.io import savemat
 
     data: dict[str, Any] = {"time": run.t[:, None], **attributes(run)}
-    groups: dict[str, dict[str, dict[str, Any]]] = {group: {} for group in GROUPS.values()}
-    for name, values in quantities(run).items():
-        dimensions = QUANTITIES[name][0]
-        owners = owners_of(run, dimensions)
-        if owners is None:
-            data[name] = values if values.ndim > 1 else values[:, None]
-            continue
-        members = groups[GROUPS[dimensions[1]]]
-        for k, owner in enumerate(owners):
-            part = values[:, k] if values.ndim > 2 else values[:, k, None]
-            members.setdefault(owner, {"name": owner})[attribute_of(name)] = part
+    groups: dict[str, dict[str, dict[str, Any]]] = {}
+    for group, owner, attribute, values in _members(run):
+        column = values if values.ndim > 1 else values[:, None]
+        if owner is None:
+            data[attribute] = column
+        else:
+            groups.setdefault(group, {}).setdefault(owner, {"name": owner})[attribute] = column
     for group, members in groups.items():
-        if members:
-            data[group] = dict(zip(matlab_names(list(members)), members.values(), strict=True))
+        data[group] = dict(zip(matlab_names(list(members)), members.values(), strict=True))
     savemat(path, data, long_field_names=True, do_compression=True)
+
+
+def _members(run: Run) -> Iterator[tuple[str, str | None, str, Array]]:
+    """(group, owner, attribute, values) of all quantities; the owner is None for those of the whole run."""
+    if isinstance(run, StateTrajectory):
+        for one in series(run).values():
+            attribute = "value" if one.group == STATES else one.name.rpartition(".")[2]
+            yield one.group, one.owner or None, attribute, one.values
+    elif isinstance(run, Trajectory):
+        for name, values in quantities(run).items():
+            dimensions = QUANTITIES[name][0]
+            owners = owners_of(run, dimensions)
+            if owners is None:
+                yield "", None, name, values
+            for k, owner in enumerate(owners or ()):
+                yield GROUPS[dimensions[1]], owner, attribute_of(name), values[:, k]
 
 
 def matlab_names(names: list[str]) -> list[str]:

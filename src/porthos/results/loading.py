@@ -30,6 +30,7 @@ from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
+MODEL_FILES = (".yaml", ".yml")
 WITH_ELEMENTS = 2  # the format since which there are force elements
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
@@ -193,6 +194,11 @@ def _look(path: Path) -> None:
         ) from error
     except OSError as error:
         raise ResultError(f"'{path}': cannot be read: {error.strerror}. Check its permissions.") from error
+    if start != SIGNATURE and path.suffix.lower() in MODEL_FILES:
+        raise ResultError(
+            f"'{path}': expected the result of a run, found a model file. Run it first: "
+            f"porthos run {path} --out {path.with_suffix('.nc')} --report {path.with_suffix('.html')}"
+        )
     if start != SIGNATURE:
         other = "a NetCDF file of the classic format" if start.startswith(CLASSIC) else "no NetCDF file"
         found = other if start else "an empty file"
@@ -204,9 +210,10 @@ def _look(path: Path) -> None:
 def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and tables of the group; refuses files of others, of a newer Porthos, and incomplete ones."""
     if GROUP not in file or "format" not in file[GROUP].attrs:
+        states = "a run over states, whose functions are in no file"
+        found = states if "porthos_version" in file.attrs else "a NetCDF4 file of another program"
         raise ResultError(
-            f"'{path}': expected a result written by Trajectory.save, found a NetCDF4 file of another program. "
-            "Open it with xarray.open_dataset."
+            f"'{path}': expected a result written by Trajectory.save, found {found}. Open it with xarray.open_dataset."
         )
     group = file[GROUP]
     attributes = _attributes(group)

@@ -1,18 +1,30 @@
-"""What every run knows of itself: its system, its scheme, and how it ended; and where its times are."""
+"""What every run knows of itself: its system, its scheme, how it ended; and what can be made of it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from porthos.errors import Status
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.state_march import States
-from porthos.notation import Array, IntArray
+from porthos.notation import Array, IntArray, file_path
 from porthos.system.descriptor import Descriptor
 
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
-class Run:
+    from porthos.results.comparison import Comparison
+
+
+class Run(ABC):
     """A run of a scheme on a system."""
 
     system: Descriptor
@@ -36,6 +48,75 @@ class Run:
     def message(self) -> str:
         """How the run ended, in a sentence."""
         return self.raw.message
+
+    @property
+    @abstractmethod
+    def t(self) -> Array:
+        """Times (T,)."""
+
+    @property
+    @abstractmethod
+    def power_balance(self) -> Array:
+        """What the energy balance misses since the time before (T,)."""
+
+    @abstractmethod
+    def thinned(self, kept: IntArray) -> Run:
+        """The same run with the recorded states `kept` only, increasing from 0, as `simulate(every=...)` keeps them."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """A few lines that say what was computed and how well the balances hold."""
+
+    @abstractmethod
+    def save(self, path: str | Path) -> Path:
+        """Write a NetCDF4 file that xarray opens."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All named quantities as a table with a row for each time and columns such as "slider.position.x"."""
+        from porthos.results.exchange import to_pandas
+
+        return to_pandas(self)
+
+    def compare(self, other: Run) -> Comparison:
+        """Differences from another run at the times that both recorded: print it, or ask it for a quantity."""
+        from porthos.results.comparison import compare
+
+        return compare(self, other)
+
+    # --- doors to the right, see tests/test_rooms.py
+
+    def plot(self, *quantities: str, **options: Any) -> Figure:
+        """A figure of named quantities over time, e.g. run.plot("energy", "position_error"); without, an overview."""
+        from porthos.show.figures import plot
+
+        return plot(self, *quantities, **options)
+
+    def report(
+        self,
+        path: str | Path,
+        figures: Mapping[str, Figure] | None = None,
+        points: Mapping[str, tuple[str, ArrayLike]] | None = None,
+    ) -> Path:
+        """Write an HTML page that needs no other file: what moves, plots, verdict, tables of the model.
+
+        `figures` maps captions to figures shown below; `points` maps names to (body, point in its frame), whose paths
+        are drawn. A system without mechanisms moves in a plane of two of its quantities.
+        """
+        from porthos.show.report import report
+
+        return report(self, path, figures, points)
+
+    def export(self, path: str | Path, **options: Any) -> Path:
+        """Write the run for other programs; the ending of the name chooses: see `porthos.show.export`."""
+        from porthos.show.export import export
+
+        return export(self, file_path(path), **options)
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        from porthos.show.report import notebook
+
+        return notebook(self)
 
 
 def nearest_states(t: Array, times: Array) -> IntArray:

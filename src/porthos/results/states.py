@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +17,13 @@ from porthos.notation import Array, IntArray
 from porthos.results.run import Run
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
+
+if TYPE_CHECKING:
+    import xarray
+
+    from porthos.results.trajectory import Trajectory
+
+SUMS = ("supply", "exchange", "dissipated", "iterations")  # over the interval before a recorded state
 
 
 class Port:
@@ -77,12 +88,42 @@ class StateTrajectory(Run):
         """What went through a port."""
         return Port(self, self.system.port(name))
 
+    @property
+    def parts(self) -> Mapping[str, Descriptor]:
+        """The systems that an interconnected one is made of; empty for others."""
+        return self.system.parts if isinstance(self.system, Interconnection) else {}
+
+    @property
+    def connections(self) -> Mapping[str, tuple[str, ...]]:
+        """Name of each connection and of the ports it joins."""
+        return self.system.connections if isinstance(self.system, Interconnection) else {}
+
     def connection(self, name: str) -> ConnectionView:
         """What went through a connection of an interconnected system."""
-        known = self.system.connections if isinstance(self.system, Interconnection) else {}
+        known = self.connections
         if name not in known:
             raise PorthosError(f"system '{self.system.name}' has no connection '{name}'. {nearest(name, known)}")
         return ConnectionView(self, known[name])
+
+    def thinned(self, kept: IntArray) -> Self:
+        """The same run with the recorded states `kept` only, increasing from 0, as `simulate(every=...)` keeps them."""
+        first, last = np.concatenate([[0], kept[:-1] + 1]), kept[-1] + 1  # of each interval between kept states
+        arrays: dict[str, Any] = {}
+        for one in fields(self.raw):
+            values = getattr(self.raw, one.name)
+            if one.name in SUMS:
+                arrays[one.name] = np.add.reduceat(values[:last], first)
+            elif one.name == "increments":
+                arrays[one.name] = values[:0]  # of steps that begin and end between kept states
+            elif isinstance(values, np.ndarray):
+                arrays[one.name] = values[kept]
+        return type(self)(self.system, replace(self.raw, **arrays), self.scheme)
+
+    def part(self, name: str) -> Trajectory:
+        """The motion of a part of an interconnected system that is a mechanism: its bodies, joints and ports."""
+        from porthos.results.parts import part_of
+
+        return part_of(self, name)
 
     @property
     def t(self) -> Array:
@@ -173,3 +214,17 @@ class StateTrajectory(Run):
             f"  Newton         {np.sum(self.iterations) / max(1, self.t.size - 1):.2f} iterations a recorded step",
         ]
         return "\n".join(lines)
+
+    # --- files
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All quantities as an xarray Dataset."""
+        from porthos.results.state_storage import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a NetCDF4 file that xarray opens. The functions of a system are in no file, so `load` does not."""
+        from porthos.results.state_storage import save
+
+        return save(self, path)

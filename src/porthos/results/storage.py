@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from porthos.kernels.tables import TERMS
 from porthos.notation import Array
+from porthos.results.run import Run
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.tables import plain
@@ -124,10 +125,10 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     ports = [terminal.name for terminal in run.system.terminals]
     coordinates = {
         "time": ("time", run.t, {"units": "s", "long_name": "time"}),
-        "body": ("body", _text(run.system.body_names), {"long_name": "name of the body"}),
-        "joint": ("joint", _text(run.system.joint_names), {"long_name": "name of the joint"}),
-        "element": ("element", _text(run.system.element_names), {"long_name": "name of the force element"}),
-        "port": ("port", _text(ports), {"long_name": "name of the load or port"}),
+        "body": ("body", labels(run.system.body_names), {"long_name": "name of the body"}),
+        "joint": ("joint", labels(run.system.joint_names), {"long_name": "name of the joint"}),
+        "element": ("element", labels(run.system.element_names), {"long_name": "name of the force element"}),
+        "port": ("port", labels(ports), {"long_name": "name of the load or port"}),
         "axis": ("axis", axes, {"long_name": "axis of the world"}),
         "body_axis": ("body_axis", axes, {"long_name": "axis of the body frame"}),
     }
@@ -136,7 +137,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         name: (dimensions, values[name], {"units": units, "long_name": long_name})
         for name, (dimensions, units, long_name) in QUANTITIES.items()
     }
-    return _unfilled(xarray.Dataset(variables, coordinates, attributes(run)))
+    return unfilled(xarray.Dataset(variables, coordinates, attributes(run)))
 
 
 def attribute_of(name: str) -> str:
@@ -174,7 +175,7 @@ def _quantity(run: Trajectory, name: str) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 
 
-def attributes(run: Trajectory) -> dict[str, str]:
+def attributes(run: Run) -> dict[str, str]:
     """What a file says about the run as a whole."""
     release = version("porthos")
     return {
@@ -184,15 +185,16 @@ def attributes(run: Trajectory) -> dict[str, str]:
         "scheme": run.scheme,
         "status": run.status.name,
         "message": run.message,
-        "model": json.dumps(run.system.description),
+        **({"model": json.dumps(run.system.description)} if isinstance(run, Trajectory) else {}),
     }
 
 
-def _text(names: Iterable[str]) -> NDArray[np.str_]:
+def labels(names: Iterable[str]) -> NDArray[np.str_]:
+    """Names as an array."""
     return np.array(list(names), dtype=np.str_)
 
 
-def _unfilled(dataset: xarray.Dataset) -> xarray.Dataset:
+def unfilled(dataset: xarray.Dataset) -> xarray.Dataset:
     """Without fill values: a NaN in a result is a NaN, not a gap."""
     for variable in dataset.variables.values():
         variable.encoding["_FillValue"] = None
@@ -207,7 +209,7 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     values = system_tables(system) | {name: getattr(run.raw, name) for name in MARCH}
     tables = {name: (dimensions, values[name]) for name, dimensions in TABLES.items()}
     more = {"format": FORMAT, "name": system.name, "length": system.length}
-    return _unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))
+    return unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))
 
 
 def system_tables(system: MechanicalSystem) -> dict[str, Any]:
@@ -216,10 +218,10 @@ def system_tables(system: MechanicalSystem) -> dict[str, Any]:
     moved = [(a.position, a.rotation, a.velocity, a.angular_velocity) for a in system.adjustments]
     return {
         **plain(system.moving)._asdict(),
-        "body_name": _text(system.body_names),
-        "joint_name": _text(system.joint_names),
-        "element_name": _text(system.element_names),
-        "port_name": _text(terminal.name for terminal in system.terminals),
+        "body_name": labels(system.body_names),
+        "joint_name": labels(system.joint_names),
+        "element_name": labels(system.element_names),
+        "port_name": labels(terminal.name for terminal in system.terminals),
         "port_body": np.array([terminal.body for terminal in system.terminals], dtype=np.int64),
         "port_inputs": np.array([terminal.basis.shape[1] for terminal in system.terminals], dtype=np.int64),
         "port_basis": np.concatenate([np.zeros((0, 6)), *(terminal.basis.T for terminal in system.terminals)]),
@@ -227,6 +229,6 @@ def system_tables(system: MechanicalSystem) -> dict[str, Any]:
         "joint_points": system.joint_points,
         "initial_q": q0,
         "initial_v": v0,
-        "moved_body": _text(a.body for a in system.adjustments),
+        "moved_body": labels(a.body for a in system.adjustments),
         "moved_by": np.array(moved, dtype=np.float64).reshape(-1, 4),
     }

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
 from porthos.kernels import balances
-from porthos.notation import Array, IntArray, file_path
+from porthos.notation import Array, IntArray
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
 from porthos.results.views import BodyView, ElementView, JointView, PortView
@@ -23,11 +22,7 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory, undetermined_joints
 
 if TYPE_CHECKING:
-    import pandas
     import xarray
-    from matplotlib.figure import Figure
-
-    from porthos.results.comparison import Comparison
 
 
 class Trajectory(Run):
@@ -216,8 +211,10 @@ class Trajectory(Run):
         """A few lines that say what was computed and how well the balances hold."""
         E, L = self.energy, self.angular_momentum
         size = max(float(np.abs(self.kinetic_energy).max()), float(np.abs(np.diff(E, prepend=E[0])).max()), 1e-300)
+        bodies, joints = len(self.system.body_names), len(self.system.joint_names)
         lines = [
-            f"{self.system.name}: {len(self.system.body_names)} bodies, {len(self.system.joint_names)} joints, "
+            f"{self.system.name}: {bodies} {'body' if bodies == 1 else 'bodies'}, "
+            f"{joints} {'joint' if joints == 1 else 'joints'}, "
             f"{self.t.size - 1} recorded steps to t = {self.t[-1]:.6g} s with {self.scheme}",
             f"  status            {self.message}",
             f"  energy            {E[0]:.10g} J at the start, {E[-1]:.10g} J at the end",
@@ -250,50 +247,3 @@ class Trajectory(Run):
         from porthos.results.writing import save
 
         return save(self, path)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """All named quantities as a table with a row for each time and columns such as "slider.position.x"."""
-        from porthos.results.exchange import to_pandas
-
-        return to_pandas(self)
-
-    def compare(self, other: Trajectory) -> Comparison:
-        """Differences from another run at the times that both recorded: print it, or ask it for a quantity."""
-        from porthos.results.comparison import compare
-
-        return compare(self, other)
-
-    # --- doors to the right, see tests/test_rooms.py
-
-    def plot(self, *quantities: str, **options: Any) -> Figure:
-        """A figure of named quantities over time, e.g. run.plot("energy", "position_error")."""
-        from porthos.show.figures import plot
-
-        return plot(self, *quantities, **options)
-
-    def report(
-        self,
-        path: str | Path,
-        figures: Mapping[str, Figure] | None = None,
-        points: Mapping[str, tuple[str, ArrayLike]] | None = None,
-    ) -> Path:
-        """Write an HTML page that needs no other file: the moving mechanism, plots, verdict, tables of the model.
-
-        `figures` maps captions to figures shown below; `points` maps names to (body, point in its frame), whose paths
-        are drawn.
-        """
-        from porthos.show.report import report
-
-        return report(self, path, figures, points)
-
-    def export(self, path: str | Path, **options: Any) -> Path:
-        """Write the run for other programs; the ending of the name chooses: see `porthos.show.export`."""
-        from porthos.show.export import export
-
-        return export(self, file_path(path), **options)
-
-    def _repr_html_(self) -> str:
-        """The report in a notebook."""
-        from porthos.show.report import notebook
-
-        return notebook(self)

@@ -12,12 +12,18 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from porthos.integrate.newton import LARGEST_DENSE
 from porthos.notation import Array
+from porthos.results.lagrangian import LagrangianTrajectory
+from porthos.results.run import Run
+from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
+from porthos.system.descriptor import dense
 
 EXACT = 1e-9  # relative: what stays below is kept to round-off, also over millions of steps
 CLOSE = 1e-3  # relative: what stays below is kept to the accuracy of the scheme
 TINY = 1e-300
+LOOKED_AT = 50  # states at which algebraic equations are looked at
 MOST_NAMED = 6  # joints that are named in a warning
 MOST_MOVED = 3  # bodies that are named among the warnings
 
@@ -63,16 +69,81 @@ class Verdict:
         return f"{first} Kept to the accuracy of the step: {', '.join(close)}.".strip() if close else first
 
 
-def verdict(run: Trajectory) -> Verdict:
+def verdict(run: Run) -> Verdict:
     """Look at all recorded states of a run."""
+    if isinstance(run, StateTrajectory):
+        return _of_states(run)
+    assert isinstance(run, Trajectory)
     findings = [_energy(run), *_momenta(run)]
     if len(run.system.joint_names) or any(body["kind"] == "rigid" for body in run.system.description["bodies"]):
         findings += [
             _constraints("position constraints", run.position_error, "|g|", run.system.length),
             _constraints("velocity constraints", run.velocity_error, "|G v|", _speed(run)),
         ]
-    stopped = "" if run.status.wanted else f"This run stopped at t = {run.t[-1]:.6g} s. {run.message}"
-    return Verdict(tuple(findings), tuple(_warnings(run)), stopped)
+    return Verdict(tuple(findings), tuple(_warnings(run)), _stopped(run))
+
+
+def _stopped(run: Run) -> str:
+    return "" if run.status.wanted else f"This run stopped at t = {run.t[-1]:.6g} s. {run.message}"
+
+
+def _of_states(run: StateTrajectory) -> Verdict:
+    """Energy balance, passivity, and the algebraic equations of a run over states."""
+    findings = [_balance(run), _passivity(run)]
+    if isinstance(run, LagrangianTrajectory):
+        findings += _lagrangian(run)
+    elif run.system.dimension <= LARGEST_DENSE:
+        findings += _algebraic(run)
+    finite = np.isfinite(run.x).all()
+    warnings = () if finite else ("There are states that are no finite numbers.",)
+    return Verdict(tuple(findings), warnings, _stopped(run))
+
+
+def _balance(run: StateTrajectory) -> Finding:
+    """What the energy is beside its start, all work and all losses."""
+    defect = float(np.abs(np.cumsum(run.power_balance)).max())
+    moved = max(float(np.ptp(run.H)), float(np.abs(run.supplied).max()), float(run.dissipated.max()))
+    largest = float(np.abs(run.H).max())
+    scale = moved if moved > EXACT * largest else largest  # where no energy moves, all of it should stay
+    relative = defect / max(scale, TINY) if defect > 0.0 else 0.0
+    words = f"H \N{MINUS SIGN} H(0) \N{MINUS SIGN} W + D stays below {short(relative)} of the energy that moved"
+    return Finding("energy balance", _level(relative), short(defect), words)
+
+
+def _passivity(run: StateTrajectory) -> Finding:
+    """Whether energy was made from nothing: H(t) - H(0) - W may only fall."""
+    growth = float(np.max(np.diff(run.H - run.supplied), initial=0.0))
+    scale = max(float(np.ptp(run.H)), float(np.abs(run.supplied).max()), float(np.abs(run.H).max()), TINY)
+    words = "is the most that H \N{MINUS SIGN} W grew in an interval; it may only fall"
+    return Finding("passivity", _level(growth / scale), short(growth), words)
+
+
+def _lagrangian(run: LagrangianTrajectory) -> list[Finding]:
+    """Constraints, which `Livens` keeps, and how far its momenta belong to its velocities, which is what it misses."""
+    relative = float(run.momentum_gap.max()) / max(float(np.linalg.norm(run.p, axis=1).max()), TINY)
+    words = f"|p \N{MINUS SIGN} dL/dv| stays below this, {short(relative)} of the largest momentum"
+    momenta = Finding("momenta and velocities", _level(relative), short(float(run.momentum_gap.max())), words)
+    if not run.system.m:
+        return [momenta]
+    largest = float(run.position_error.max())
+    level = _level(largest / max(1.0, float(np.abs(run.q).max())))
+    return [momenta, Finding("position constraints", level, short(largest), "|g| stays below this")]
+
+
+def _algebraic(run: StateTrajectory) -> list[Finding]:
+    """How well algebraic equations hold, at some of the recorded states, relative to the rates there."""
+    some = np.unique(np.linspace(0, run.t.size - 1, min(run.t.size, LOOKED_AT)).astype(np.int64))
+    gaps, sizes = [0.0], [0.0]
+    for k in some[np.isfinite(run.u[some]).all(axis=1)].tolist():
+        state = run.x[k], run.u[k], float(run.t[k])
+        gaps.append(float(np.abs(run.system.algebraic_gap(*state)).max(initial=0.0)))
+        sizes.append(float(np.abs(run.system.flow(*state)).max(initial=0.0)))
+    E = dense(run.system.E(run.x[0], float(run.t[0])))
+    if np.linalg.matrix_rank(E) == len(E):
+        return []
+    relative = max(gaps) / max(*sizes, TINY)
+    words = "is the most by which a recorded state misses one, such as a constraint"
+    return [Finding("algebraic equations", _level(relative), short(max(gaps)), words)]
 
 
 def short(number: float) -> str:

@@ -88,7 +88,8 @@ def label(ax: Axes, y: str, x: str = TIME, log: bool = False) -> None:
         ax.yaxis.set_major_formatter(
             FuncFormatter(lambda value, _: f"{value / 10.0**power:g}".replace("-", "\N{MINUS SIGN}"))
         )
-        ax.set_ylabel(y.replace("[", f"[$10^{{{power}}}$ ", 1))
+        scale = f"$10^{{{power}}}$"
+        ax.set_ylabel(y.replace("[", f"[{scale} ", 1) if "[" in y else f"{y} [{scale}]")
 
 
 def legend(ax: Axes, columns: int = 1, outside: bool = False) -> None:

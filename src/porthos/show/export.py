@@ -1,6 +1,7 @@
 """Results as files of other programs; the ending of the name chooses the format.
 
 .csv, .parquet (pyarrow), .mat (MATLAB), .nc (NetCDF4), .pvd (VTK: `frames`), .gif and .mp4 (`fps`, `speed`, `size`).
+The last three show bodies, so they are for mechanisms.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from porthos.errors import PorthosError, nearest
 from porthos.results.exchange import write_csv, write_matlab, write_parquet
+from porthos.results.run import Run
 from porthos.results.trajectory import Trajectory
 from porthos.show.movie import write_gif, write_mp4
 from porthos.show.vtk import write_vtk
@@ -20,19 +22,25 @@ WRITERS: dict[str, Callable[..., object]] = {
     ".csv": write_csv,
     ".parquet": write_parquet,
     ".mat": write_matlab,
-    ".nc": Trajectory.save,
+    ".nc": lambda run, path: run.save(path),
     ".pvd": write_vtk,
     ".gif": write_gif,
     ".mp4": write_mp4,
 }
+OF_MECHANISMS = (".pvd", ".gif", ".mp4")
 
 
-def export(run: Trajectory, path: Path, **options: Any) -> Path:
+def export(run: Run, path: Path, **options: Any) -> Path:
     """Write a run to `path`; `options` go to the writer of that format."""
     ending = path.suffix.lower()
     if ending not in WRITERS:
         raise PorthosError(
             f"export: found no format for '{path}', whose name ends in '{ending}'. {nearest(ending, WRITERS)}"
+        )
+    if ending in OF_MECHANISMS and not isinstance(run, Trajectory):
+        raise PorthosError(
+            f"export: '{ending}' shows bodies, and '{run.system.name}' is no mechanism. Try a part of it that is one, "
+            "run.part(name).export(...), or a file that ends in .csv."
         )
     known = list(signature(WRITERS[ending]).parameters)[2:]
     for option in options:

@@ -14,12 +14,17 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
 from porthos.notation import Array
+from porthos.results.parts import mechanisms
+from porthos.results.run import Run
+from porthos.results.state_quantities import STATES, series
+from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import (
     INK,
     PALETTE,
     PANEL,
     STYLES,
+    TIME,
     WIDTH,
     canvas,
     figure_of,
@@ -28,25 +33,29 @@ from porthos.show.axes import (
     new_figure,
     same_scale,
 )
+from porthos.show.curve import Curve, literal
 from porthos.show.motion import motion as motion
-from porthos.show.quantities import Curve, balance, curves, energy_parts
+from porthos.show.quantities import balance, curves, energy_parts
+from porthos.show.state_curves import curves_of
 from porthos.show.structure import sparsity as sparsity
 
 MARKERS = "osD^v<>"
 MOST_TICKS = 6  # up to as many steps are written below the axis themselves
+MOST_STATES, MOST_TOLD = 6, 4  # states in an overview, and curves of one that fit into a legend
 COVERED = 0.01  # curves nearer to each other than this fraction of the panel cover each other
 
 
-def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
+def plot(run: Run, *quantities: str, ax: Axes | None = None) -> Figure:
     """Named quantities over time, one panel for each unit; an overview of four panels if none is named.
 
     A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
     "slider.velocity.x", ...), of a joint ("B.force", ...), of a force element ("spring.force", ...) or of a load or
-    port ("motor.torque", "motor.work").
+    port ("motor.torque", "motor.work"). Of a run over states it is "H", "supplied", "dissipated", a state, one of its
+    numbers ("q.0"), or what belongs to a port ("voltage.work") or a connection ("gear.wheel.power").
     """
     if not quantities:
         if ax is not None:
-            raise PorthosError("plot: the overview has four panels; name a quantity to draw into one `ax`.")
+            raise PorthosError("plot: the overview has several panels; name a quantity to draw into one `ax`.")
         return overview(run)
     drawn = [curve for name in quantities for curve in curves(run, name)]
     panels = list(dict.fromkeys(curve.axis for curve in drawn))
@@ -58,13 +67,15 @@ def plot(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
         figure, axes = figure_of(ax), [canvas(ax)[1]]
     for panel, axis in zip(axes, panels, strict=True):
         chosen = [curve for curve in drawn if curve.axis == axis]
-        _draw(panel, run.t, chosen)
+        _draw(panel, run, chosen)
         legend(panel, columns=min(3, len(chosen)))
     return figure
 
 
-def overview(run: Trajectory) -> Figure:
-    """Energy, its defect, momenta and constraint errors in four panels."""
+def overview(run: Run) -> Figure:
+    """Energy, its defect, momenta and constraint errors; of a run over states, the first states in their place."""
+    if isinstance(run, StateTrajectory):
+        return _overview_of_states(run)
     figure = Figure(figsize=(2 * PANEL[0], 2 * PANEL[1] + 0.4), layout="constrained", dpi=150)
     grid = figure.add_gridspec(2, 2)
     energy(run, ax=figure.add_subplot(grid[0, 0]))
@@ -77,23 +88,47 @@ def overview(run: Trajectory) -> Figure:
     upper.set_xlabel("")
     upper.tick_params(labelbottom=False)
     _over_time(run, ["position_error", "velocity_error"], figure.add_subplot(grid[1, 1]))
-    figure.suptitle(f"{run.system.name}, {run.scheme.split('(')[0]}", fontsize=11, color=INK)
+    _title(figure, run)
     return figure
 
 
-def energy(run: Trajectory, ax: Axes | None = None) -> Figure:
+def _overview_of_states(run: StateTrajectory) -> Figure:
+    """Energy, its defect, and a panel for each of the first states."""
+    moving = tuple(f"{name}: " for name in mechanisms(run))  # their many numbers are drawn better by run.part(name)
+    states = [one for one in series(run).values() if one.group == STATES and not one.owner.startswith(moving)]
+    states = states[:MOST_STATES]
+    rows = -(-len(states) // 2)
+    figure, axes = new_figure(rows=1 + rows, columns=2, panel=(PANEL[0], PANEL[1] if rows == 1 else 2.6))
+    energy(run, ax=axes[0])
+    energy_error(run, ax=axes[1])
+    for ax, one in zip(axes[2:], states, strict=False):
+        drawn = curves_of(one)
+        _draw(ax, run, drawn)
+        if len(drawn) <= MOST_TOLD:
+            legend(ax, columns=len(drawn), outside=True)
+    for ax in axes[2 + len(states) :]:
+        ax.remove()
+    _title(figure, run)
+    return figure
+
+
+def _title(figure: Figure, run: Run) -> None:
+    figure.suptitle(f"{literal(run.system.name)}, {run.scheme.split('(')[0]}", fontsize=11, color=INK)
+
+
+def energy(run: Run, ax: Axes | None = None) -> Figure:
     """The energy, its parts T and V, what of V is in springs, and what dampers took; without what there is not."""
     return _over_time(run, energy_parts(run), ax)
 
 
-def energy_error(run: Trajectory, ax: Axes | None = None) -> Figure:
+def energy_error(run: Run, ax: Axes | None = None) -> Figure:
     """What the energy balance misses: H - H(0) - W + D, and the share of each recorded step."""
     figure, ax = canvas(ax)
     share = run.power_balance
     ax.plot(run.t, np.cumsum(share), linewidth=WIDTH, label=balance(run), zorder=3)
     ax.plot(run.t[1:], share[1:], linewidth=0.6, label="share of each step", alpha=0.9)
     ax.set_xlim(run.t[0], run.t[-1])
-    label(ax, "energy error [J]")
+    label(ax, "energy error [J]" if isinstance(run, Trajectory) else "energy error", x=_time(run))
     legend(ax, columns=2, outside=True)
     return figure
 
@@ -147,7 +182,7 @@ def convergence(
 
 
 def compare(
-    runs: Mapping[str, Trajectory], quantity: str, ax: Axes | None = None, span: tuple[float, float] | None = None
+    runs: Mapping[str, Run], quantity: str, ax: Axes | None = None, span: tuple[float, float] | None = None
 ) -> Figure:
     """One quantity of several runs in one panel, over the whole time or a `span` of it."""
     figure, ax = canvas(ax)
@@ -156,38 +191,38 @@ def compare(
         for curve in curves(run, quantity):
             color, style = PALETTE[k % len(PALETTE)], STYLES[k % len(STYLES)]
             ax.plot(run.t[chosen], curve.values[chosen], style, color=color, linewidth=WIDTH, label=name)
-            label(ax, curve.axis, log=curve.log)
+            label(ax, curve.axis, x=_time(run), log=curve.log)
     ax.set_xlim(*(span or (0.0, max(run.t[-1] for run in runs.values()))))
     legend(ax, columns=min(3, len(runs)), outside=True)
     return figure
 
 
-def work(run: Trajectory, ax: Axes | None = None) -> Figure:
+def work(run: Trajectory | StateTrajectory, ax: Axes | None = None) -> Figure:
     """Where energy came from: the work of each load and port, their sum, and the change of energy, which it covers."""
     figure, ax = canvas(ax)
-    ports = [terminal.name for terminal in run.system.terminals]
-    drawn = [Curve("", f"$W$ of {_literal(name)}", "energy [J]", False, run.port(name).work) for name in ports]
-    total = run.energy - run.energy[0] - np.cumsum(run.power_balance)
-    if len(ports) != 1:
-        drawn.append(Curve("", "$W$ of all", "energy [J]", False, total))
-    drawn.append(Curve("", "$H - H(0)$", "energy [J]", False, run.energy - run.energy[0]))
-    _draw(ax, run.t, drawn)
+    axis = "energy [J]" if isinstance(run, Trajectory) else "energy"
+    drawn = [Curve("", f"$W$ of {literal(name)}", axis, False, run.port(name).work) for name in run.system.ports]
+    H = run.energy if isinstance(run, Trajectory) else run.H
+    total = H - H[0] - np.cumsum(run.power_balance)
+    if len(drawn) != 1:
+        drawn.append(Curve("", "$W$ of all", axis, False, total))
+    drawn.append(Curve("", "$H - H(0)$", axis, False, H - H[0]))
+    _draw(ax, run, drawn)
     legend(ax, columns=2, outside=True)
     return figure
 
 
-def phase(run: Trajectory, x: str, y: str, ax: Axes | None = None) -> Figure:
+def phase(run: Run, x: str, y: str, ax: Axes | None = None) -> Figure:
     """One quantity over another, such as "bob.velocity.x" over "bob.position.x"; a dot marks the start."""
     figure, ax = canvas(ax)
     across, along = _single(run, x), _single(run, y)
     ax.plot(across.values, along.values, linewidth=WIDTH)
     ax.plot(across.values[:1], along.values[:1], "o", color=INK, markersize=4, label="start")
-    label(ax, f"{_literal(along.owner)} {along.symbol}, {along.axis}".strip(), log=along.log,
-          x=f"{_literal(across.owner)} {across.symbol}, {across.axis}".strip())  # fmt: skip
+    label(ax, _beside(along), log=along.log, x=_beside(across))
     return figure
 
 
-def spectrum(run: Trajectory, *quantities: str, ax: Axes | None = None) -> Figure:
+def spectrum(run: Run, *quantities: str, ax: Axes | None = None) -> Figure:
     """Amplitudes over frequency of named quantities of one unit: A sin(2 pi f t) gives a peak of height A at f.
 
     The mean is taken off, and a Hann window keeps strong frequencies from covering weak ones.
@@ -219,38 +254,44 @@ def amplitudes(t: Array, values: Array) -> tuple[Array, Array]:
     return np.fft.rfftfreq(t.size, steps.mean()), heights
 
 
-def _single(run: Trajectory, name: str) -> Curve:
+def _single(run: Run, name: str) -> Curve:
     found = curves(run, name)
     if len(found) != 1:
-        raise PorthosError(f"phase: expected a single number, found '{name}' with three. Try '{name}.x'.")
+        first = f"{name}.{'x' if isinstance(run, Trajectory) else 0}"
+        raise PorthosError(f"phase: expected a single number, found '{name}' with {len(found)}. Try '{first}'.")
     return found[0]
 
 
-def _literal(name: str) -> str:
-    """A name of the user's, of which matplotlib is not to make mathematics."""
-    return name.replace("$", r"\$")
+def _beside(curve: Curve) -> str:
+    """What an axis says that is not the time."""
+    return curve.label if curve.axis == curve.owner else f"{curve.label}, {curve.axis}"
 
 
-def _over_time(run: Trajectory, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
+def _time(run: Run) -> str:
+    """What the axis of time says: the unit of time of a system of equations is not known."""
+    return TIME if isinstance(run, Trajectory) else "time $t$"
+
+
+def _over_time(run: Run, names: list[str], ax: Axes | None, axis: str | None = None) -> Figure:
     figure, ax = canvas(ax)
     drawn = [curve for name in names for curve in curves(run, name)]
-    _draw(ax, run.t, drawn)
+    _draw(ax, run, drawn)
     if axis is not None:
         label(ax, axis)
     legend(ax, columns=len(drawn), outside=True)
     return figure
 
 
-def _draw(ax: Axes, t: Array, drawn: list[Curve]) -> None:
+def _draw(ax: Axes, run: Run, drawn: list[Curve]) -> None:
     """Draw curves of one unit; one that covers an earlier one is dashed, so that both are seen."""
     span = float(np.ptp([curve.values for curve in drawn]))
     for k, curve in enumerate(drawn):
         covers = [np.abs(curve.values - other.values).max() <= COVERED * span for other in drawn[:k]]
         style = STYLES[sum(covers) % len(STYLES)]
         values = _positive(curve.values) if curve.log else curve.values
-        ax.plot(t, values, style, linewidth=1.0 if curve.log else WIDTH, label=curve.label)
-    ax.set_xlim(t[0], t[-1])
-    label(ax, drawn[0].axis, log=drawn[0].log)
+        ax.plot(run.t, values, style, linewidth=1.0 if curve.log else WIDTH, label=curve.label)
+    ax.set_xlim(run.t[0], run.t[-1])
+    label(ax, drawn[0].axis, x=_time(run), log=drawn[0].log)
 
 
 def _positive(values: Array) -> Array:

@@ -9,7 +9,11 @@ import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array
+from porthos.results.run import Run
+from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
+from porthos.show.curve import Curve
+from porthos.show.state_curves import BALANCE, energies, state_curves
 
 COMPONENTS = ("x", "y", "z")
 CONSTRAINT = "largest constraint error"
@@ -59,24 +63,11 @@ OF_LINES = {"measure": Quantity("$s$", "length [m]"), "force": Quantity("$F$", "
 OF_HINGES = {"measure": Quantity("$s$", "angle [rad]"), "force": Quantity(r"$\tau$", "torque [N m]"), **OF_ELEMENTS}
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One line of a figure."""
-
-    owner: str  # a body, joint, force element, load or port; empty for the whole system
-    symbol: str
-    axis: str
-    log: bool
-    values: Array  # (T,)
-
-    @property
-    def label(self) -> str:
-        """What a legend says."""
-        return f"{self.owner} {self.symbol}".lstrip()
-
-
-def curves(run: Trajectory, name: str) -> list[Curve]:
-    """The curves that a name stands for: one, or three components."""
+def curves(run: Run, name: str) -> list[Curve]:
+    """The curves that a name stands for: one, or its components."""
+    if isinstance(run, StateTrajectory):
+        return state_curves(run, name)
+    assert isinstance(run, Trajectory)
     stem, _, last = name.rpartition(".")
     component = last if last in COMPONENTS else None
     whole = name if component is None else stem
@@ -118,8 +109,11 @@ def element_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
     return {one["name"]: tables.get(one["kind"], OF_LINES) for one in run.system.description.get("elements", [])}
 
 
-def energy_parts(run: Trajectory) -> list[str]:
+def energy_parts(run: Run) -> list[str]:
     """The energy and those of its parts that there are."""
+    if isinstance(run, StateTrajectory):
+        return energies(run)
+    assert isinstance(run, Trajectory)
     names = ["energy"]
     if np.ptp(run.potential_energy) > 0.0:
         names += ["kinetic_energy", "potential_energy"]
@@ -128,8 +122,10 @@ def energy_parts(run: Trajectory) -> list[str]:
     return names + (["dissipated_energy"] if run.dissipated_energy[-1] > 0.0 else [])
 
 
-def balance(run: Trajectory) -> str:
+def balance(run: Run) -> str:
     """What the energy balance adds up to zero."""
+    if not isinstance(run, Trajectory):
+        return BALANCE
     return "$H - H(0) - W + D$" if run.dissipated_energy[-1] > 0.0 else "$H - H(0) - W$"
 
 

@@ -23,10 +23,15 @@ from matplotlib.figure import Figure
 
 from porthos.errors import PorthosError
 from porthos.notation import file_path
+from porthos.results.run import Run
+from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.verdict import Level, Verdict, verdict
 from porthos.show.axes import DARK_INK, MATERIALS, PALETTE
-from porthos.show.stage import Points, Stage
+from porthos.show.picture import Points
+from porthos.show.stage import Stage
+from porthos.show.state_stage import StateStage
+from porthos.show.state_tables import system_tables
 from porthos.show.tables import model_tables
 
 WIDE = 7.0  # inches; wider figures take a whole row
@@ -35,7 +40,7 @@ NOTEBOOK_HEIGHT = 900  # pixels
 
 
 def report(
-    run: Trajectory, path: str | Path, figures: Mapping[str, Figure] | None = None, points: Points | None = None
+    run: Run, path: str | Path, figures: Mapping[str, Figure] | None = None, points: Points | None = None
 ) -> Path:
     """Write the page to `path`.
 
@@ -51,32 +56,42 @@ def report(
     return target
 
 
-def notebook(run: Trajectory) -> str:
+def notebook(run: Run) -> str:
     """The page in a frame, for notebooks."""
     source = escape(page(run), quote=True)
     style = f"width: 100%; height: {NOTEBOOK_HEIGHT}px; border: none"
     return f'<iframe srcdoc="{source}" style="{style}" title="{escape(run.system.name, quote=True)}"></iframe>'
 
 
-def page(run: Trajectory, figures: Mapping[str, Figure] | None = None, points: Points | None = None) -> str:
+def page(run: Run, figures: Mapping[str, Figure] | None = None, points: Points | None = None) -> str:
     """The text of the page."""
-    stage, player = Stage(run, points), _player("player.js")
+    stage, model = _staged(run, points)
+    player = _player("player.js")
     left_out = run.t.size - stage.kept.size
     shown = f", of which {stage.kept.size} are shown" if left_out else ""
+    end = f"{run.t[-1]:.6g} {stage.description['unit']}".strip()
     return Template(_player("page.html")).substitute(
         title=escape(run.system.name),
-        subtitle=escape(f"{run.scheme}, {run.t.size} recorded states{shown}, to t = {run.t[-1]:.6g} s"),
+        subtitle=escape(f"{run.scheme}, {run.t.size} recorded states{shown}, to t = {end}"),
         policy=f"default-src 'none'; script-src 'sha256-{_digest(player)}'; style-src 'unsafe-inline'; img-src data:",
         version=version("porthos"),
         style=_style(),
         verdict=_verdict(verdict(run)),
         figures=_figures(figures or {}),
-        model=model_tables(run),
+        model=model,
         summary=escape(run.summary()),
         data=embedded(stage.description),
         numbers=stage.numbers,
         player=player,
     )
+
+
+def _staged(run: Run, points: Points | None) -> tuple[Stage | StateStage, str]:
+    """What moves and is plotted, and the tables of the model."""
+    if isinstance(run, StateTrajectory):
+        return StateStage(run, points), system_tables(run)
+    assert isinstance(run, Trajectory)
+    return Stage(run, points), model_tables(run)
 
 
 def embedded(data: object) -> str:
@@ -112,18 +127,19 @@ def _verdict(found: Verdict) -> str:
     bad = bool(found.stopped) or Level.LOST in levels
     mood = "bad" if bad else "fair" if found.warnings else "good"
     findings = "".join(
-        f'<div class="finding {finding.level.value}"><b>{escape(finding.what)}</b><span>{escape(finding.number)}</span>'
-        f"<em>{_indexed(finding.words)}</em></div>"
-        for finding in found.findings
+        f'<div class="finding {one.level.value}"><b>{escape(one.what)}</b><span>{_typeset(one.number)}</span>'
+        f"<em>{_typeset(one.words)}</em></div>"
+        for one in found.findings
     )
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in found.warnings)
     said = f"<p>{escape(found.sentence)}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
     return f'<section id="verdict" class="{mood}">{said}<div class="findings">{findings}</div></section>'
 
 
-def _indexed(words: str) -> str:
-    """Components of momenta with their index written low."""
-    return re.sub(r"\b([pL])_([xyz])", r"<i>\1</i><sub>\2</sub>", escape(words))
+def _typeset(words: str) -> str:
+    """Components of momenta with their index written low; powers of ten with a minus, where no line ends."""
+    low = re.sub(r"\b([pL])_([xyz])", r"<i>\1</i><sub>\2</sub>", escape(words))
+    return re.sub(r"(?<=\de)-(?=\d)", "\N{MINUS SIGN}", low)
 
 
 def _figures(figures: Mapping[str, Figure]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +47,29 @@ def scene_of(run: Trajectory) -> Scene:
     low, high = corners.min(axis=0), corners.max(axis=0)
     outermost = corners[np.unique((corners @ _directions().T).argmax(axis=0))]
     return Scene(tuple(solids), (*links, *between), low, high, outermost, up, _view(high - low, up))
+
+
+def together(scenes: Sequence[Scene], bodies: Sequence[int]) -> Scene:
+    """Several mechanisms in one space; `bodies` says how many each has, and they are numbered one after the other."""
+    if len(scenes) == 1:
+        return scenes[0]
+    first = np.concatenate([[0], np.cumsum(bodies)])[: len(scenes)].tolist()
+
+    def moved(part: int, by: int) -> int:
+        return part if part == GROUND else part + by
+
+    solids = [
+        replace(one, part=moved(one.part, k)) for each, k in zip(scenes, first, strict=True) for one in each.solids
+    ]
+    links = [
+        replace(one, a=(moved(one.a[0], k), one.a[1]), b=(moved(one.b[0], k), one.b[1]))
+        for each, k in zip(scenes, first, strict=True)
+        for one in each.links
+    ]
+    low = np.min([one.low for one in scenes], axis=0)
+    high = np.max([one.high for one in scenes], axis=0)
+    outermost = np.concatenate([one.outermost for one in scenes])
+    return Scene(tuple(solids), tuple(links), low, high, outermost, scenes[0].up, _view(high - low, scenes[0].up))
 
 
 def _corners(run: Trajectory, solids: list[Solid]) -> Array:

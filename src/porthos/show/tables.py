@@ -18,22 +18,22 @@ def model_tables(run: Trajectory) -> str:
     about = run.system.description
     gravity = _vector(about["gravity"])
     tables = [
-        _table(
+        table(
             f"Bodies, gravity {gravity} m/s²",
             ["name", "shape", "mass [kg]", "moments of inertia [kg m²]", "position at the start [m]"],
             [_body(run, k, body) for k, body in enumerate(about["bodies"])],
         ),
-        _table(
+        table(
             "Joints",
             ["name", "kind", "between", "point [m]", "axis or normal", "rows"],
             [_joint(run, k, joint) for k, joint in enumerate(about["joints"])],
         ),
-        _table(
+        table(
             "Force elements",
             ["name", "kind", "between", "law, in SI units"],
             [_element(element) for element in about.get("elements", [])],
         ),
-        _table(
+        table(
             "Loads and ports",
             ["name", "kind", "on", "inputs"],
             [
@@ -42,18 +42,18 @@ def model_tables(run: Trajectory) -> str:
             ],
         ),
     ]
-    return f'<div class="tables">{"".join(table for table in tables if table)}</div>'
+    return f'<div class="tables">{"".join(tables)}</div>'
 
 
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of cells that are HTML already."""
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are HTML already; nothing if it has no rows."""
     if not rows:
         return ""
     shown = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows[:MOST_ROWS]]
     more = f"<p>and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    table = f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(shown)}</tbody></table>"
-    return f'<div class="card"><h3>{escape(title)}</h3><div class="scroll">{table}</div>{more}</div>'
+    text = f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(shown)}</tbody></table>"
+    return f'<div class="card"><h3>{escape(title)}</h3><div class="scroll">{text}</div>{more}</div>'
 
 
 def _body(run: Trajectory, k: int, body: dict[str, Any]) -> list[str]:
@@ -124,6 +124,11 @@ def _number_or_vector(value: Any) -> str:
 
 
 def _vector(values: Any) -> str:
-    return f"({', '.join(f'{value + 0.0:.5g}' for value in np.asarray(values, dtype=np.float64))})".replace(
+    return f"({numbers(values)})"
+
+
+def numbers(values: Any) -> str:
+    """Numbers with five digits."""
+    return ", ".join(f"{value + 0.0:.5g}" for value in np.asarray(values, dtype=np.float64)).replace(
         "-", "\N{MINUS SIGN}"
     )

@@ -181,11 +181,12 @@ def _trial(
     if isinstance(run, Trajectory):
         gaps = (float(run.position_error.max()), float(run.velocity_error.max()))
     return Trial(
-        name, h, q, v, _energy_defect(run), *gaps, float(np.sum(run.iterations)) / steps, seconds, Status.OK.value
+        name, h, q, v, energy_defect(run), *gaps, float(np.sum(run.iterations)) / steps, seconds, Status.OK.value
     )
 
 
-def _energy_defect(run: AnyRun) -> float:
+def energy_defect(run: AnyRun) -> float:
+    """The largest gap of the energy balance, relative to the energy that moves."""
     H, parts = (run.energy, run.kinetic_energy) if isinstance(run, Trajectory) else (run.H, run.H)
     balance = np.cumsum(run.power_balance)
     return float(np.abs(balance).max() / max(1e-300, float(np.abs(parts).max()), float(np.ptp(H))))

@@ -133,8 +133,9 @@ class Interconnection(PHDAE):
 
     @cached_property
     def inner_ports(self) -> tuple[str, ...]:
-        """The connected ports, those of parts that are interconnections themselves included."""
-        return tuple(port for ports in self.connections.values() for port in ports)
+        """The connected ports, then those within each part: of its connections, or its force elements."""
+        own = [port.name for wire in self._wires for port in wire.ports]
+        return (*own, *(f"{part}: {port}" for part, system in self.parts.items() for port in system.inner_ports))
 
     # --- states
 
@@ -148,11 +149,19 @@ class Interconnection(PHDAE):
         x = self.as_state(x)
         return [x[place] for place in self._x], x[self.dimension - self.rows :]
 
-    def part_state(self, name: str, x: Array) -> Array:
-        """The state of one part."""
+    def part_place(self, name: str) -> slice:
+        """The place of the states of one part."""
         if name not in self.parts:
             raise StructureError(f"'{self.name}' has no part '{name}'. {nearest(name, self.parts)}")
-        return self.as_state(x)[self._x[list(self.parts).index(name)]]
+        return self._x[list(self.parts).index(name)]
+
+    def part_state(self, name: str, x: Array) -> Array:
+        """The state of one part."""
+        return self.as_state(x)[self.part_place(name)]
+
+    def part_ports(self, name: str) -> dict[str, str]:
+        """The ports of one part by their own names, and how they are called here."""
+        return {port.own: port.name for port in self._all if port.part == list(self.parts).index(name)}
 
     def law(self, x: Array) -> tuple[Array, Array]:
         """K (p, p) and T (p, rows) of all connections, between the p connected inputs and outputs."""
