@@ -38,6 +38,7 @@ from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
 from porthos.system.descriptor import Descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
+from porthos.system.drives import refuse_drives
 from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
@@ -259,7 +260,8 @@ def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
         for terminal, _, _ in signals.signals
         if terminal.source is not None
     }
-    return Plan(h, steps, every, inputs, loads)
+    motions = {drive.name: drive.motion.source for drive in signals.system.drives if drive.motion is not None}
+    return Plan(h, steps, every, inputs, loads, motions)
 
 
 def marched(
@@ -293,6 +295,8 @@ def _over_states(
     events: Mapping[str, Any] | None,
 ) -> Trajectory | StateTrajectory:
     """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
+    if isinstance(system, MechanicalSystem):
+        refuse_drives(system)
     if isinstance(scheme, StateScheme):
         scheme.require(system)
     elif not isinstance(system, LagrangianSystem):

@@ -21,6 +21,7 @@ import numpy as np
 
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
+from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
 from porthos.kernels.elements import add_losses, overturned
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
@@ -206,6 +207,7 @@ def solve_velocities(
             for b in range(mech.body.size):
                 velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
+        drive_rates(mech, h, ws.aim, ws.x)
         back_solve(mech, layout, ws.mid, lv.end, factors, ws.x)
         change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
         done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
@@ -319,7 +321,7 @@ def march_ggl(
         h = sizes[s]
         if s == 0 and not begin_step(mech, step, substeps, wrench, q, v, sums, record):
             return STOPPED, step
-        begin(mech, q, ws.mid, ws.feedback)
+        begin(mech, wrench, n, q, ws)
         spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
             guess(memory, s, order, habit, mech.body.size, ws.z)
@@ -341,9 +343,11 @@ def march_ggl(
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws, lv, q, v)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
+        drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
+        add_velocity_work(mech, h, ws.aim, lv.z, ws.y)
         remember(memory, s, ws.z, mech.body.size, ws.x)
         keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
-        add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
         add_losses(mech, h, q, ws.feedback, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)

@@ -30,10 +30,10 @@ def joint_gaps(system: MechanicalSystem, q: Array) -> Array:
     return np.einsum("rk,rk->r", u, w) - system.mech.row.c
 
 
-def joint_rates(system: MechanicalSystem, q: Array, v: Array) -> Array:
-    """G v (R,) of every joint row."""
+def velocity_gaps(system: MechanicalSystem, q: Array, v: Array) -> Array:
+    """G v - c' (R,) of every joint row; c' is that of drives."""
     (u, w), (du, dw) = system.row_vectors(q, constant=1.0), system.row_vectors(v, constant=0.0)
-    return np.einsum("rk,rk->r", u, dw) + np.einsum("rk,rk->r", w, du)
+    return np.einsum("rk,rk->r", u, dw) + np.einsum("rk,rk->r", w, du) - system.row_rates[0]
 
 
 def rigid_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
@@ -117,12 +117,13 @@ class NodalMatrix:
         return self._solve(q)[1][: first - 6].reshape(-1, 6)
 
     def accelerations(self, q: Array, v: Array, wrench: Array) -> tuple[Array, Array]:
-        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = 0.
+        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = c''.
 
         Where rows repeat others, the multipliers of closed loops are those of least norm.
         """
         mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
         nodal.acceleration_side(mech, q, v, wrench, self._rows, self._rates, result, self._side)
+        self._side[first : first + mech.row.size] += self.system.row_rates[1]
         if self.system.element_names:
             self.system.elements.add_forces(q, v, self._side)
         redundant, x = self._solve(q)
