@@ -57,7 +57,7 @@ class Trajectory(Run):
 
     def port(self, name: str) -> PortView | DriveView:
         """A load or port, or a drive, which is a port with a motion as its input."""
-        names = [part.name for part in (*self.system.terminals, *self.system.drives)]
+        names = self.system.channel_names
         if not (isinstance(name, str) and name in names):
             raise PorthosError(f"'{self.system.name}' has no load, port or drive '{name}'. {nearest(name, names)}")
         index = names.index(name)

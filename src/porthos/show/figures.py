@@ -163,9 +163,9 @@ def compare(
 
 
 def work(run: Trajectory, ax: Axes | None = None) -> Figure:
-    """Where energy came from: the work of each load and port, their sum, and the change of energy, which it covers."""
+    """Where energy came from: the work of each load, port and drive, their sum, and the change of energy, which it covers."""
     figure, ax = canvas(ax)
-    ports = [terminal.name for terminal in run.system.terminals]
+    ports = run.system.channel_names
     drawn = [Curve("", f"$W$ of {_literal(name)}", "energy [J]", False, run.port(name).work) for name in ports]
     total = run.energy - run.energy[0] - np.cumsum(run.power_balance)
     if len(ports) != 1:

@@ -24,6 +24,7 @@ from porthos.show.quantities import (
     Curve,
     balance,
     curves,
+    drive_quantities,
     element_quantities,
     energy_parts,
 )
@@ -169,6 +170,7 @@ class Stage:
         owners += [("joints", system.joint_names, OF_JOINTS)] if self._detailed else []
         if self._detailed:
             owners += [("springs and dampers", (name,), table) for name, table in element_quantities(run).items()]
+        owners += [("drives", (name,), table) for name, table in drive_quantities(run).items()]
         for group, names, table in (*owners, ("loads and ports", ports, OF_PORTS)):
             for owner in names:
                 for attribute in table:

@@ -154,8 +154,13 @@ class MechanicalSystem(Named, PHDAE):
         return self.loads.sources
 
     @property
+    def channel_names(self) -> tuple[str, ...]:
+        """Through what energy comes in: loads and ports, then drives."""
+        return tuple(part.name for part in (*self.terminals, *self.drives))
+
+    @property
     def channels(self) -> int:
-        """How many loads, ports and drives let energy in."""
+        """How many they are."""
         return len(self.terminals) + len(self.drives)
 
     @cached_property
