@@ -37,8 +37,8 @@ from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
 from porthos.system.descriptor import Descriptor
-from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.drives import refuse_drives
+from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)

@@ -39,8 +39,8 @@ def resume(
 
     All that was computed after the last states in the file is computed again; the finished file has the bits of a run
     without an interruption. It holds all that is needed, except functions in Python: give the `model` again if a load
-    or drive is one, and `inputs` for ports that had one. A controller with a memory keeps it, as numbers, in its attribute
-    `state`. Functions that are not those of the run are refused.
+    or drive is one, and `inputs` for ports that had one. A controller with a memory keeps it, as numbers, in its
+    attribute `state`. Functions that are not those of the run are refused.
     """
     place = file_path(path)
     check_on_failure(on_failure)
@@ -76,8 +76,8 @@ def _given(path: Path, plan: Plan, inputs: dict[str, Any], with_model: bool) -> 
         if (name in plan.loads or name in plan.motions) and not with_model:
             part = "load" if name in plan.loads else "drive"
             raise InputError(
-                f"'{path}': {part} '{name}' is a function in Python, which the file does not hold. Give the model of the "
-                "run again: porthos.resume(path, model=...)."
+                f"'{path}': {part} '{name}' is a function in Python, which the file does not hold. Give the model of "
+                "the run again: porthos.resume(path, model=...)."
             )
         if name in plan.inputs and name not in inputs:
             raise InputError(

@@ -27,6 +27,12 @@ class Inputs:
         self.system = system
         self._terminals = system.terminals
         given = known_ports(system.name, self._terminals, given)
+        for drive in system.drives:
+            if drive.motion is None:
+                raise InputError(
+                    f"system '{system.name}': expected a motion for the drive '{drive.name}', found none: the system "
+                    "was read from a result, which holds what happened and no functions. Assemble the model again."
+                )
         self._signals = [signal_of(t, given.get(t.name), steps) for t in self._terminals]
         self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
 
@@ -48,7 +54,7 @@ class Inputs:
         substeps, h = sizes.size, float(sizes.sum())
         middle = (np.cumsum(sizes) - sizes / 2) / h
         times = ((np.arange(first, first + count)[:, None] + middle) * h).ravel()
-        result, good, failure = np.zeros((times.size, self.system.channels, 6)), times.size, None
+        result, good, failure = np.zeros((times.size, len(self.system.channel_names), 6)), times.size, None
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
@@ -83,7 +89,7 @@ class Inputs:
         return self._at_nodes(np.asarray(nodes * h, dtype=np.float64), nodes, q, v, refuse=False)
 
     def _at_nodes(self, t: Array, rows: IntArray, q: Array, v: Array, refuse: bool) -> Array:
-        result, called = np.zeros((t.size, self.system.channels, 6)), []
+        result, called = np.zeros((t.size, len(self.system.channel_names), 6)), []
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
@@ -103,9 +109,16 @@ class Inputs:
                 good[n] = False
         for k, terminal, _, _, u in called:
             result[good, k] = u[good] @ terminal.basis.T
-        for k, drive in enumerate(self.system.drives, len(self._signals)):
-            result[:, k, :3] = drive.at(t) if drive.motion is not None else np.nan
         result[~good] = np.nan
+        return self._with_motions(t, result)
+
+    def unknown(self, nodes: IntArray, h: float) -> Array:
+        """Inputs (K, L+D, 6) after the steps `nodes` as far as no controller has to be asked: motions, else NaN."""
+        return self._with_motions(nodes * h, np.full((nodes.size, len(self.system.channel_names), 6), np.nan))
+
+    def _with_motions(self, t: Array, result: Array) -> Array:
+        for k, drive in enumerate(self.system.drives, len(self._signals)):
+            result[:, k], result[:, k, :3] = 0.0, drive.at(t)
         return result
 
 

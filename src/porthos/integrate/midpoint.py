@@ -169,7 +169,7 @@ def _memory(z: Array) -> Memory:
 
 
 def _sums(system: MechanicalSystem) -> Sums:
-    loads, rows, loss = system.channels, system.moving.row.size, np.zeros(len(system.element_names))
+    loads, rows, loss = len(system.channel_names), system.moving.row.size, np.zeros(len(system.element_names))
     q, v = np.zeros_like(system.still), np.zeros_like(system.still)
     return Sums(q, v, np.zeros(rows), np.zeros((loads, 6)), np.zeros(loads), loss, np.zeros(1, dtype=np.int64))
 
@@ -183,7 +183,7 @@ def _workspace(system: MechanicalSystem) -> Workspace:
         end=_pose(system),
         feedback=np.zeros(rows),
         lam=np.zeros(rows),
-        y=np.zeros((system.channels, 6)),
+        y=np.zeros((len(system.channel_names), 6)),
         aim=np.zeros((len(system.drives), AIMS)),
     )
 

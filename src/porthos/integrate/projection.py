@@ -14,7 +14,7 @@ from porthos.system.nodal import nearest_twists, rigid_velocity
 
 
 def projected(system: MechanicalSystem, raw: March) -> March:
-    """The same states with velocities moved to the nearest ones, in the metric of M, that satisfy G v = c', 0 but for drives."""
+    """The same states with velocities moved to the nearest ones, in the metric of M, on the constraints: G v = c'."""
     v, config, rate = np.empty(raw.v.shape), system.still.copy(), np.zeros_like(system.still)
     for rows in raw.blocks():
         nodes = zip(range(rows.start, rows.stop), raw.q[rows], raw.v[rows], raw.wrench[rows], strict=True)

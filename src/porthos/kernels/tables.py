@@ -85,8 +85,9 @@ DRIVE = np.dtype(
     align=True,
 )
 
-# What a law or a drive measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; the angle s by two rows
-# g = cos s and sin s. What its force F(s) is: a polynomial, F = force_0/s^2, or straight lines between knots (x, F).
+# What a law or a drive measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; an angle s,
+# which a law has by two rows g = cos s and sin s. The force F(s) of a law is a polynomial, F = force_0/s^2, or straight
+# lines between knots (x, F).
 LENGTH, VALUE, TURN = 0, 1, 2
 POLYNOMIAL, INVERSE, TABLE = 0, 1, 2
 

@@ -60,7 +60,7 @@ def _filled(template: str, **parts: ast.expr) -> ast.expr:
     """A template with expressions in the places of its names."""
 
     class Fill(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - the name that ast asks for
+        def visit_Name(self, node: ast.Name) -> ast.expr:
             return parts.get(node.id, node)
 
-    return Fill().visit(ast.parse(template, mode="eval").body)  # type: ignore[no-any-return]
+    return Fill().visit(ast.parse(template, mode="eval").body)

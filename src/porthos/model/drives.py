@@ -1,4 +1,4 @@
-"""Drives: joints with one row g(q) = c(t), which prescribe an angle, a displacement or a distance as a function of time.
+"""Drives: joints with one row g(q) = c(t), which prescribe an angle, a displacement or a distance over time.
 
 The rows of a drive are those at t = 0; `motion` says how they go on. A new drive is one class in this file.
 """
@@ -79,8 +79,8 @@ class Motion:
             size = max(usual, abs(at - before) / d, abs(after - at) / d)
             if t > 0.0 and abs(after - 2.0 * at + before) / d > JUMP * size:
                 raise ModelError(
-                    f"{self.where}: expected a motion whose velocity does not jump, found a jump at t = {t:.6g}: bodies "
-                    "with mass would need an infinite force there. Try ph.Ramp(..., smooth=True), or a formula."
+                    f"{self.where}: expected a motion whose velocity does not jump, found a jump at t = {t:.6g}: "
+                    "bodies with mass would need an infinite force there. Try ph.Ramp(..., smooth=True), or a formula."
                 )
 
 

@@ -211,7 +211,7 @@ class Trajectory(Run):
 
     @property
     def power_balance(self) -> Array:
-        """H(t_k) - H(t_{k-1}) minus work of loads, ports and drives plus losses in between (T,); 0 for an exact balance."""
+        """H(t_k) - H(t_{k-1}) minus work of loads, ports and drives plus losses in between (T,); exact if 0."""
         change = np.diff(self.energy, prepend=self.energy[0]) + self._lost
         return change - self.in_blocks(lambda rows: (self.raw.work[rows].sum(axis=1),))[0]
 

@@ -163,7 +163,7 @@ def compare(
 
 
 def work(run: Trajectory, ax: Axes | None = None) -> Figure:
-    """Where energy came from: the work of each load, port and drive, their sum, and the change of energy, which it covers."""
+    """Where energy came from: the work of each load, port and drive, their sum, and the change of energy."""
     figure, ax = canvas(ax)
     ports = run.system.channel_names
     drawn = [Curve("", f"$W$ of {_literal(name)}", "energy [J]", False, run.port(name).work) for name in ports]

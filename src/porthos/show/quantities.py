@@ -126,9 +126,7 @@ def element_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
 def drive_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
     """What each drive has by its name, beside its reaction as a joint."""
     kinds = {one["name"]: one["kind"] for one in run.system.description["joints"]}
-    return {
-        drive.name: OF_TURNS if kinds[drive.name] == "turn_drive" else OF_SLIDES for drive in run.system.drives
-    }
+    return {drive.name: OF_TURNS if kinds[drive.name] == "turn_drive" else OF_SLIDES for drive in run.system.drives}
 
 
 def energy_parts(run: Trajectory) -> list[str]:

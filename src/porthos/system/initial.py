@@ -144,7 +144,7 @@ def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> 
     acceleration, joint = NodalMatrix(system).accelerations(q, v, wrench)
     force = np.zeros(system.n)
     if system.terminals:
-        u = np.concatenate([np.linalg.pinv(t.basis) @ w for t, w in zip(system.terminals, wrench)])
+        u = np.concatenate([np.linalg.pinv(t.basis) @ w for t, w in zip(system.terminals, wrench, strict=False)])
         force = system.Bt(system.from_kernel(q)) @ u
     first = 6 * system.rigid.size
     G = system.G(system.from_kernel(q))

@@ -66,7 +66,7 @@ class MechanicalSystem(Named, PHDAE):
 
     def __repr__(self) -> str:
         bodies, joints, elements = map(len, (self.body_names, self.joint_names, self.element_names))
-        parts = f"{bodies} bodies, {joints} joints, {elements} elements, {self.channels} ports"
+        parts = f"{bodies} bodies, {joints} joints, {elements} elements, {len(self.channel_names)} ports"
         return f"MechanicalSystem('{self.name}': {parts}, n = {self.n} coordinates, m = {self.m} constraints)"
 
     # --- sizes and places
@@ -157,11 +157,6 @@ class MechanicalSystem(Named, PHDAE):
     def channel_names(self) -> tuple[str, ...]:
         """Through what energy comes in: loads and ports, then drives."""
         return tuple(part.name for part in (*self.terminals, *self.drives))
-
-    @property
-    def channels(self) -> int:
-        """How many they are."""
-        return len(self.terminals) + len(self.drives)
 
     @cached_property
     def row_rates(self) -> tuple[Array, Array]:

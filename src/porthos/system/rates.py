@@ -1,6 +1,7 @@
 """Velocities at the start that joints and bodies are given: rates of joints, or of bodies to hold; the rest follows.
 
-The twists t of all bodies are the nearest to those given, in the metric of M, with G P t = c' (0 but for drives) and C t = rates.
+The twists t of all bodies are the nearest to those given, in the metric of M, with G P t = c' and C t = rates; c' is
+that of drives.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ from porthos.kernels.tables import (
 )
 from porthos.notation import Array, IntArray, Records, records
 
-
 DRIVEN = ("row", "measure", "rest", "ahead", "across")
 
 
