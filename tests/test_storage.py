@@ -23,7 +23,7 @@ OF_PORTS = ("input", "output", "work")
 
 
 def mechanism(driven=True):
-    """A crank with an inclined tensor, a rod, a bead, a drive; a function of time, a constant, a table and a controller."""
+    """A crank with a tensor, a rod, a bead, a drive; a function of time, a constant, a table and a controller."""
     model = ph.Model("Kurbel mit Öse", gravity=(0.0, 0.3, -9.81))
     tensor = [[0.03, 0.004, -0.002], [0.004, 0.05, 0.003], [-0.002, 0.003, 0.04]]
     crank = model.body(

@@ -107,12 +107,12 @@ def ask_again(inputs: Inputs, checkpoint: Checkpoint, sizes: Array) -> None:
     if error is not None:
         raise error
     asked = {k: (terminal, function) for k, terminal, function in inputs.controllers()}
-    for k, terminal in enumerate((*inputs.system.terminals, *inputs.system.drives)):
+    for k, name in enumerate(inputs.system.channel_names):
         if k in asked:
             _ask(*asked[k], checkpoint.questions)
         elif wrench[-1, k].tolist() != checkpoint.wrench[k]:
             raise InputError(
-                f"'{terminal.name}' at t = {t:.6g}: expected the function or numbers of the run that is to be resumed, "
+                f"'{name}' at t = {t:.6g}: expected the function or numbers of the run that is to be resumed, "
                 f"which gave {checkpoint.wrench[k]}, found others: {wrench[-1, k].tolist()}."
             )
 

@@ -72,9 +72,9 @@ class Inputs:
         begin = (np.arange(first, first + count)[:, None] + np.append(0.0, np.cumsum(sizes)[:-1]) / h) * h
         ends = np.append(begin.ravel(), (first + count) * h)
         for k, drive in enumerate(self.system.drives, len(self._signals)):
-            known, error = _motion(drive, ends[: good + 1])
-            if error is not None:
-                good, failure = (known.shape[0] - 1) // substeps * substeps if known.size else 0, error
+            known, broken = _motion(drive, ends[: good + 1])
+            if broken is not None:
+                good, failure = (known.shape[0] - 1) // substeps * substeps if known.size else 0, broken
             result[:good, k, :4] = np.stack([known[:good, 0], known[1 : good + 1, 0], known[:good, 1],
                                              known[1 : good + 1, 1]], axis=1)  # fmt: skip
         return result[:good], failure
@@ -114,7 +114,9 @@ class Inputs:
 
     def unknown(self, nodes: IntArray, h: float) -> Array:
         """Inputs (K, L+D, 6) after the steps `nodes` as far as no controller has to be asked: motions, else NaN."""
-        return self._with_motions(nodes * h, np.full((nodes.size, len(self.system.channel_names), 6), np.nan))
+        return self._with_motions(
+            np.asarray(nodes * h, dtype=np.float64), np.full((nodes.size, len(self.system.channel_names), 6), np.nan)
+        )
 
     def _with_motions(self, t: Array, result: Array) -> Array:
         for k, drive in enumerate(self.system.drives, len(self._signals)):

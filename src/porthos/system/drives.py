@@ -123,6 +123,5 @@ def refuse_drives(system: MechanicalSystem) -> None:
         names = ", ".join(f"'{drive.name}'" for drive in system.drives)
         raise PorthosError(
             f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are solved "
-            "by Midpoint, MidpointGGL and Composition only. Use one of them, or put a port and a controller in the place "
-            "of the drive."
+            "by Midpoint, MidpointGGL and Composition only. Use one of them, or a port with a controller."
         )

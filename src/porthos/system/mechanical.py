@@ -156,7 +156,7 @@ class MechanicalSystem(Named, PHDAE):
     @property
     def channel_names(self) -> tuple[str, ...]:
         """Through what energy comes in: loads and ports, then drives."""
-        return tuple(part.name for part in (*self.terminals, *self.drives))
+        return (*(port.name for port in self.terminals), *(drive.name for drive in self.drives))
 
     @cached_property
     def row_rates(self) -> tuple[Array, Array]:
