@@ -69,7 +69,7 @@ class _ReducedScheme(Scheme, Rule):
         """Increments from the velocities, multipliers from the accelerations at the start."""
         _, lam = NodalMatrix(system).accelerations(q, v, wrench)
         twist, ground, h = twists(system, q, v).ravel(), np.zeros((sizes.size, 6)), sizes[:, None]
-        lam = np.append(lam, system.elements.multipliers(q, v))
+        lam = np.append(lam, system.elements.multipliers(q, v, lam))
         z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
@@ -185,6 +185,7 @@ def _workspace(system: MechanicalSystem) -> Workspace:
         lam=np.zeros(rows),
         y=np.zeros((len(system.channel_names), 6)),
         aim=np.zeros((len(system.drives), AIMS)),
+        grip=np.zeros(system.moving.law.size),
     )
 
 

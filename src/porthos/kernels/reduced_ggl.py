@@ -22,7 +22,7 @@ import numpy as np
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
-from porthos.kernels.elements import add_losses, overturned
+from porthos.kernels.elements import add_losses, overturned, set_grips
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -237,7 +237,8 @@ def solve(
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
             correct_body(mech, b, ws.z, ws.mid, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        set_grips(mech, h, ws.z, 1.0, lv.z, ws.grip)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
@@ -348,7 +349,7 @@ def march_ggl(
         remember(memory, s, ws.z, mech.body.size, ws.x)
         keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
         add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
-        add_losses(mech, h, q, ws.feedback, sums.loss)
+        add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

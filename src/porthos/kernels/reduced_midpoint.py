@@ -17,7 +17,7 @@ from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
-from porthos.kernels.elements import add_losses, overturned
+from porthos.kernels.elements import add_losses, overturned, set_grips
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -63,6 +63,7 @@ class Workspace(NamedTuple):
     lam: Array  # (R,) multipliers of the step
     y: Array  # (L+D, 6) outputs at the midpoint; of drives their force and power
     aim: Array  # (D, AIMS) what drives aim at
+    grip: Array  # (F,) mu N of laws with friction, else 0
 
 
 @stage
@@ -222,7 +223,8 @@ def solve(
                 turn_markers(mech, b, ws.end.q, ws.end.marker)
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        set_grips(mech, h, ws.z, 0.0, ws.z, ws.grip)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
@@ -356,7 +358,7 @@ def march_midpoint(
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
         drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
         add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
-        add_losses(mech, h, q, ws.feedback, sums.loss)
+        add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

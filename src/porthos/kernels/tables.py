@@ -65,10 +65,13 @@ LAW = np.dtype(
         ("rest", "f8"),  # the measure at which x = s - rest vanishes
         ("force", "f8", TERMS),  # coefficients of F = sum_k force_k x^k; of F = force_0/s^2 if it is INVERSE
         ("damping", "f8"),  # c of the force c s'
+        ("friction", "f8"),  # mu of the force mu N s'/sqrt(s'^2 + speed^2), N the size of the force of some rows
+        ("speed", "f8"),
         ("measure", "i4"),  # LENGTH, VALUE or TURN
         ("form", "i4"),  # POLYNOMIAL, INVERSE or TABLE
         ("terms", "i4"),  # of the polynomial
         ("knots", "i4", 2),  # range of its knots in the table
+        ("pressing", "i4", 2),  # range of the rows whose force is N
     ],
     align=True,
 )

@@ -31,7 +31,8 @@ from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
-WITH_ELEMENTS, WITH_DRIVES = 2, 3  # the formats since which there are force elements and drives
+WITH_ELEMENTS, WITH_DRIVES = 2, 3  # the formats since which there are force elements; drives and friction
+FRICTION = ("law_friction", "law_speed", "law_pressing")
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
 
@@ -223,9 +224,10 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     tables: dict[str, Any] = {}
     sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
-        since = WITH_DRIVES if name.startswith("drive_") else WITH_ELEMENTS
-        if name not in group and attributes["format"] < since:
-            tables[name] = np.full([sizes.get(d, 0) for d in dimensions], -1)  # rows without laws, nothing else
+        newer = name.startswith("drive_") or name in FRICTION
+        if name not in group and attributes["format"] < (WITH_DRIVES if newer else WITH_ELEMENTS):
+            missing = 0 if name in FRICTION else -1  # rows without laws, nothing else
+            tables[name] = np.full([sizes.get(d, 0) for d in dimensions], missing)
         else:
             tables[name] = left[name] if lazy and name in left else _all(group[name])
         values = tables[name]
@@ -275,6 +277,7 @@ def _check_laws(tables: dict[str, Any], sizes: dict[str, int]) -> None:
         ("law_form", 2),
         ("law_terms", SIZES["term"]),
         ("law_knots", sizes["n_knot"]),
+        ("law_pressing", first),
     ):
         if np.any(tables[name] < 0) or np.any(tables[name] > limit):
             raise ValueError(f"table '{name}' has a number that means nothing")

@@ -163,7 +163,9 @@ class ElementView:
         laws = elements.laws_of(self._index)
 
         def states(rows: slice) -> tuple[Array, ...]:
-            return tuple(x[:, laws] for x in elements.states(run.raw.q[rows], run.raw.v[rows], run.system.still))
+            q, v = run.raw.q[rows], run.raw.v[rows]
+            lam = run.multipliers_of(rows) if elements.rubs else np.zeros((len(q), run.system.mech.row.size))
+            return tuple(x[:, laws] for x in elements.states(q, v, lam, run.system.still))
 
         return tuple(x[:, 0] if laws.size == 1 else x for x in run.in_blocks(states))
 

@@ -96,6 +96,7 @@ def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:
         load_printed=np.array([x.torque_map == "printed" for x in acting], dtype=np.int64),
         row_law=np.array(rows.row_law, dtype=np.int64),
         **_law_columns(rows.laws),
+        law_pressing=np.array(rows.pressing, dtype=np.int64).reshape(-1, 2),
         **_drive_columns(rows, placement),
     )
     return mechanism(arrays)
@@ -114,6 +115,8 @@ def _law_columns(laws: list[Law]) -> dict[str, Any]:
         "law_rest": np.array([law.rest for law in laws], dtype=np.float64),
         "law_force": force,
         "law_damping": np.array([law.damping for law in laws], dtype=np.float64),
+        "law_friction": np.array([law.friction for law in laws], dtype=np.float64),
+        "law_speed": np.array([law.speed for law in laws], dtype=np.float64),
         "law_measure": np.array([MEASURES[law.measure] for law in laws], dtype=np.int64),
         "law_form": np.array(forms, dtype=np.int64),
         "law_terms": np.array([len(law.force) for law in laws], dtype=np.int64),

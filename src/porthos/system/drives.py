@@ -117,11 +117,16 @@ def frozen(system: MechanicalSystem, wrench: Array) -> MechanicalSystem:
     return still
 
 
-def refuse_drives(system: MechanicalSystem) -> None:
-    """Say that drives are not among the equations of a descriptor system."""
+def require_descriptor(system: MechanicalSystem) -> None:
+    """Refuse what the equations of a descriptor system do not hold: drives, and friction by the forces of joints."""
     if system.drives:
         names = ", ".join(f"'{drive.name}'" for drive in system.drives)
         raise PorthosError(
             f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are solved "
             "by Midpoint, MidpointGGL and Composition only. Use one of them, or a port with a controller."
+        )
+    if system.element_names and system.elements.rubs:
+        raise PorthosError(
+            f"system '{system.name}': expected a mechanism without friction, which depends on the forces of joints: it "
+            "is solved by Midpoint and MidpointGGL only. Use one of them, or a damper in the place of the friction."
         )

@@ -107,7 +107,11 @@ def _layout(
             SHARE, joint=[nodes[j] for at in shares for j, _ in at], side=[s for at in shares for _, s in at]
         ),
         between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=int),
-        complete=int(not mech.body.spin.any() and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
+        complete=int(
+            not (mech.body.spin.any() or mech.law.friction.any())
+            and len(nodes) == mech.joint.size
+            and (bool(kept.all()) or not coupling)
+        ),
         worth=worth,
         costly=int(worth > COSTLY),
         stiff=int(np.any(joint.soft)),

@@ -20,7 +20,7 @@ from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
-from porthos.system.drives import Driven, inputs_at, refuse_drives, row_rates
+from porthos.system.drives import Driven, inputs_at, require_descriptor, row_rates
 from porthos.system.elements import Elements
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.loads import Loads, Terminal
@@ -340,7 +340,7 @@ class MechanicalSystem(Named, PHDAE):
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, -grad V - C v - G^T lambda + B~ u, G v)."""
-        refuse_drives(self)
+        require_descriptor(self)
         q, v, lam = self.split(x)
         G = self.G(q)
         return np.concatenate([v, self.force(q, v, u) - G.T @ lam, G @ v])
@@ -364,7 +364,7 @@ class MechanicalSystem(Named, PHDAE):
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
-        refuse_drives(self)
+        require_descriptor(self)
         q, v, lam = self.split(x)
         one, G = sparse.eye_array(self.n), self.G(q)
         by_q, by_v = self.force_tangent(q, v, u)
@@ -379,14 +379,14 @@ class MechanicalSystem(Named, PHDAE):
         """The same system in the index-1 form (61): x = (q, v, lambda, gamma)."""
         from porthos.system.ggl import GGLForm  # it needs this module
 
-        refuse_drives(self)
+        require_descriptor(self)
         return GGLForm(self)
 
     def formulation(self, name: str) -> Descriptor:
         """The same system for Runge-Kutta methods: g = 0, (24) itself, both levels of constraints, or (61)."""
         from porthos.system.formulations import formulation_of  # it needs this module
 
-        refuse_drives(self)
+        require_descriptor(self)
         return formulation_of(self, name)
 
     def structure(self, x: Array, t: float = 0.0) -> Report:

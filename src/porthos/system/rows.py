@@ -60,6 +60,8 @@ class Rows:
         self.points: list[tuple[Array, Array]] = []
         self.row_law: list[int] = []
         self.laws: list[Law] = []
+        self.pressing: list[tuple[int, int]] = []  # of each law, the rows whose force makes its friction
+        self.first: dict[str, int] = {}  # the first row of each joint
         self.drives: list[tuple[int, Drive]] = []  # with the number of its row
         self.cu: list[Array] = []
         self.cw: list[Array] = []
@@ -102,6 +104,7 @@ class Rows:
     def add_joint(self, joint: Joint) -> None:
         """Add the rows of a joint."""
         sides = joint.a, joint.b
+        self.first[joint.name] = len(self.c)
         if isinstance(joint, Drive):
             self.drives.append((len(self.c), joint))
         for row in joint.rows:
@@ -135,6 +138,8 @@ class Rows:
             for row in law.rows:
                 self.add_row(sides, row, len(self.laws))
             self.laws.append(law)
+            first = self.first.get(law.pressed_by, 0)
+            self.pressing.append((first, first + law.pressing_rows))
         self._close(sides, element.points(joints))
 
     def _close(self, sides: tuple[str, str], points: tuple[Array, Array]) -> None:
