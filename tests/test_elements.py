@@ -335,7 +335,7 @@ def test_pendulum_with_friction_in_its_bearing(scheme):
     end = solve_ivp(rhs, (0, 2), [2.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-12).y[0, -1]
     steps, errors = (0.004, 0.002), []
     for h in steps:
-        x, y, z = ph.simulate(model, scheme, h, 2.0)["bar"].position[-1]
+        _, y, z = ph.simulate(model, scheme, h, 2.0)["bar"].position[-1]
         errors.append(abs(np.arctan2(y, -z) - end))
     assert order(errors, steps) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 2e-5
@@ -349,7 +349,7 @@ def test_friction_is_refused_where_it_cannot_be():
         with pytest.raises(ph.PorthosError, match="expected a mechanism without friction"):
             ph.simulate(model, scheme, 1e-3, 0.1)
     arms = arm(stiffness=1.0)
-    with pytest.raises(ph.ModelError, match=r"friction 'rub': radius: expected the radius of the pin in m"):
+    with pytest.raises(ph.ModelError, match=r"friction 'rub': radius: expected the radius of the pin of the revolute"):
         arms.friction("rub", "hinge", 0.1)
     with pytest.raises(ph.ModelError, match=r"friction 'rub': joint: .* found no 'hing'\. Did you mean 'hinge'"):
         arms.friction("rub", "hing", 0.1, radius=0.1)

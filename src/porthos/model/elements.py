@@ -306,8 +306,8 @@ class Friction(Element):
             )
         if isinstance(joint, Revolute) and self.radius is None:
             raise ModelError(
-                f"{self.where}: radius: expected the radius of the pin in m, on which the friction of the {joint.where} "
-                "acts, found none. Try radius=0.01."
+                f"{self.where}: radius: expected the radius of the pin of the {joint.where} in m, on which it acts, "
+                "found none. Try radius=0.01."
             )
         return joint
 
