@@ -16,6 +16,7 @@ KINDS = (
 )  # fmt: skip
 POINT_KINDS = ("spherical", "distance", "point_on_line", "point_on_plane")
 APART = 0.5  # m, distance of points with a spring between them
+SHORTEST = 0.2  # m, of a rod: around a shorter one bodies whirl too fast for the steps of the tests
 WELL_CONDITIONED = 1e-2  # smallest singular value of G with rows of length one
 
 
@@ -37,13 +38,15 @@ def add_random_body(model: ph.Model, name: str, rng: np.random.Generator, positi
 def join(model: ph.Model, name: str, kind: str, a: str, b: str, at: Array, rng: np.random.Generator) -> None:
     """A joint of the given kind with random axes."""
     axis = rng.normal(size=3)
+    apart = rng.normal(size=3)
+    apart *= rng.uniform(SHORTEST, 0.8) / np.linalg.norm(apart)
     geometry: dict[str, dict[str, object]] = {
         "spherical": {"at": at},
         "fixed": {"at": at},
         "universal": {"at": at, "axis_a": axis, "axis_b": normals(axis / np.linalg.norm(axis))[0]},
         "planar": {"at": at, "normal": axis},
         "point_on_plane": {"at": at, "normal": axis},
-        "distance": {"point_a": at + 0.3 * rng.normal(size=3), "point_b": at},
+        "distance": {"point_a": at + apart, "point_b": at},
     }
     getattr(model, kind)(name, a, b, **geometry.get(kind, {"at": at, "axis": axis}))
 
@@ -138,6 +141,36 @@ def add_elements(model: ph.Model, rng: np.random.Generator, lossless: bool = Fal
         if joint.kind in ("revolute", "cylindrical"):
             model.torsion_spring(f"coil at {joint.name}", joint, stiffness=(5.0, 0.5), damping=c * 0.1, torque=0.3)
     return model
+
+
+def add_drive(model: ph.Model, rng: np.random.Generator) -> ph.Model:
+    """A drive in a random joint that can turn or slide; if there is none, on the distance of a body from another."""
+    can = [joint for joint in model.joints if joint.kind in ("revolute", "cylindrical", "prismatic")]
+    motion = ph.Sine(rng.uniform(0.05, 0.3), rng.uniform(0.5, 3.0))
+    if can:
+        joint = can[rng.integers(len(can))]
+        place = {"at": joint.points[0], "axis": joint.axis}
+        if joint.kind == "prismatic":
+            model.slide_drive("drive", joint.a, joint.b, **place, displacement=motion)
+        else:
+            model.turn_drive("drive", joint.a, joint.b, **place, angle=motion)
+        return model
+    held = any("ground" in (joint.a, joint.b) for joint in model.joints)
+    names = [body.name for body in model.bodies]
+    places = {body.name: np.asarray(body.position) for body in model.bodies} | {"ground": np.full(3, 2.0)}
+    if held or len(names) > 1:
+        a, b = names[0], "ground" if len(names) == 1 else names[-1]
+        length = float(np.linalg.norm(places[b] - places[a]))
+        changing = ph.Sine(0.003 * length, 2.0, offset=length)  # what the joints allow for sure
+        model.length_drive("drive", a, b, places[a], places[b], length=changing)
+        assume(smallest_singular_value(model) > WELL_CONDITIONED)
+    return model
+
+
+def with_drive(models: st.SearchStrategy[ph.Model]) -> st.SearchStrategy[ph.Model]:
+    """The same mechanisms with a drive."""
+    seeds = st.integers(0, 2**32 - 1)
+    return st.builds(lambda model, seed: add_drive(model, np.random.default_rng(seed)), models, seeds)
 
 
 def with_elements(models: st.SearchStrategy[ph.Model], lossless: bool = False) -> st.SearchStrategy[ph.Model]:

@@ -45,7 +45,7 @@ def flyer(element):
     model.body("c", ph.Box(0.5, (0.3, 0.1, 0.1)), position=(0, 0.4, 0))
     model.point_mass("bead", 0.3, position=(0.9, 0.8, 0.3), velocity=(-1, 0, 0))
     model.revolute("hinge", "a", "c", (0, 0.2, 0), (0.2, 1, 0))
-    ELEMENTS[element](model)
+    ACTING[element](model)
     return model
 
 
@@ -61,6 +61,7 @@ ELEMENTS = {
     "torsion spring": lambda m: m.torsion_spring("e", "hinge", stiffness=4.0, angle=0.4),
     "torsion spring with damper": lambda m: m.torsion_spring("e", "hinge", stiffness=(4, 0, 9), damping=0.05, torque=1),
     "torsion table": lambda m: m.torsion_spring("e", "hinge", table=[(-1, -5), (-0.1, 0), (0.1, 0), (1, 5)], torque=2),
+    "friction": lambda m: m.friction("e", "hinge", 0.3, radius=0.1, speed=1e-3),
     "bushing": lambda m: m.bushing("e", "a", "b", (0.3, 0, 0), (400, 300, 200), (0, 0, 0), (20, 30, 10), (0, 0, 0)),
     "bushing with dampers": lambda m: m.bushing("e", "a", "b", (0.3, 0, 0), (400, 300, 200), (1, 2, 3), (20, 30, 10),
                                                 (0.1, 0.2, 0)),
@@ -70,19 +71,56 @@ ELEMENTS = {
 # --- balances
 
 
-@pytest.mark.parametrize("element", ELEMENTS)
+DRIVES = {
+    "turn drive": lambda m: m.turn_drive("e", "a", "c", (0, 0.2, 0), (0.2, 1, 0), angle=ph.Sine(0.5, 0.7)),
+    "turn drive of many turns": lambda m: m.turn_drive("e", "a", "c", (0, 0.2, 0), (0.2, 1, 0),
+                                                       angle=ph.Expression("3*t + 0.2*sin(5*t)")),
+    "slide drive": lambda m: m.slide_drive("e", "a", "b", (0.5, 0.1, 0.05), (1, 0.3, 0), displacement=ph.Sine(0.1, 2)),
+    "length drive": lambda m: m.length_drive("e", "a", "bead", (0.2, 0.1, 0), (0.9, 0.8, 0.3),
+                                             length=lambda t: np.hypot(0.7, np.hypot(0.7, 0.3)) * np.exp(-0.1 * t)),
+}  # fmt: skip
+
+
+class Regulator:
+    """A controller with a memory: it holds a spin against what disturbs it."""
+
+    def __init__(self):
+        self.state = 0.0
+
+    def __call__(self, t, y):
+        self.state += 1e-3 * (y - 1.0)
+        return -0.05 * (y - 1.0) - 0.02 * self.state
+
+
+CONTROLLERS = {"controller": lambda m: m.port("e", "a", kind="torque", direction=(0, 0, 1))}
+ACTING = ELEMENTS | DRIVES | CONTROLLERS
+
+
+@pytest.mark.parametrize("part", ACTING)
 @pytest.mark.parametrize("scheme", [*MIDPOINTS, ph.Composition(ph.MidpointGGL())], ids=by_name)
-def test_supplied_stored_and_dissipated_energy_close(scheme, element):
-    model = flyer(element)
+def test_supplied_stored_and_dissipated_energy_close(scheme, part):
+    """For every element, drive and controller, over 10^4 steps."""
+    if part == "friction" and isinstance(scheme, ph.Composition):
+        scheme = ph.Midpoint(tolerance=1e-15)  # friction has no steps backwards, see below
+    model = flyer(part)
     model.load("push", "a", force=ph.Sine((0, 2, 1), 1.0), torque=(0, 0.1, 0))
-    run = ph.simulate(model, scheme, 1e-3, 10.0, every=10)
+    inputs = {"e": Regulator()} if part in CONTROLLERS else {}
+    run = ph.simulate(model, scheme, 1e-3, 10.0, every=10, inputs=inputs)
     size = max(run.kinetic_energy.max(), np.ptp(run.energy))
-    balance = run.energy - run.energy[0] - run.port("push").work + run.dissipated_energy
-    assert np.abs(balance).max() < 1e-11 * size
-    damped = "damper" in element or element == "table"
+    supplied = sum(run.port(name).work for name in run.system.channel_names)
+    assert np.abs(run.energy - run.energy[0] - supplied + run.dissipated_energy).max() < 1e-11 * size
+    if part in ELEMENTS:
+        look_at(run, part)
+    else:
+        assert np.ptp(run.port("e").work) > 1e-3
+
+
+def look_at(run, element):
+    """Stored energy changes, dissipated energy grows."""
+    damped = "damper" in element or element in ("table", "friction")
     assert bool(run.dissipated_energy[-1] > 1e-3) is damped
     assert np.all(np.diff(run.element("e").dissipated) >= 0.0)
-    assert np.ptp(run.element("e").energy) > 1e-3 or element == "damper"
+    assert np.ptp(run.element("e").energy) > 1e-3 or element in ("damper", "friction")
 
 
 @given(model=with_elements(st.one_of(trees(), loops())))
@@ -239,6 +277,87 @@ def test_all_schemes_reach_the_same_state():
         run = ph.simulate(model, scheme, h, 0.2)
         assert np.abs(run.q[-1] - reference).max() < 1e-5, scheme
         assert np.abs(run.energy[0] - run.energy[-1] - run.dissipated_energy[-1]) < 1e-4 * run.kinetic_energy.max()
+
+
+# --- friction
+
+
+def slope(coefficient, angle=0.6):
+    """A block on an inclined rail, and the direction of the rail."""
+    axis = np.array([np.cos(angle), 0, -np.sin(angle)])
+    model = ph.Model("slope", gravity=(0, 0, -9.81))
+    model.body("block", ph.Box(2.0, (0.2, 0.2, 0.2)), rotation=((0, 1, 0), angle))
+    model.prismatic("rail", "ground", "block", at=(0, 0, 0), axis=axis)
+    model.friction("rub", "rail", coefficient, speed=1e-4)
+    return model, axis
+
+
+@every_midpoint
+def test_block_slides_down_a_slope_as_coulomb_says(scheme):
+    model, axis = slope(0.3)
+    run = ph.simulate(model, scheme, 1e-3, 1.0)
+    force = 0.3 * 2.0 * 9.81 * np.cos(0.6)
+    way = run["block"].position @ axis
+    assert way[-1] == pytest.approx(0.5 * (9.81 * np.sin(0.6) - force / 2.0), abs=2e-5)  # the start, below `speed`
+    assert run.element("rub").force[1:] == pytest.approx(np.full(1000, force), rel=1e-3)
+    assert run.element("rub").dissipated[-1] == pytest.approx(force * way[-1], rel=1e-6)
+
+
+@every_midpoint
+def test_block_is_held_on_a_slope(scheme):
+    """What holds creeps: N mu v/sqrt(v^2 + speed^2) = m g sin."""
+    model, axis = slope(1.0)
+    run = ph.simulate(model, scheme, 1e-3, 1.0)
+    ratio = np.tan(0.6)
+    assert run["block"].velocity[-1] @ axis == pytest.approx(1e-4 * ratio / np.sqrt(1 - ratio**2), rel=1e-6)
+    assert np.abs(np.cumsum(run.power_balance)).max() < 1e-15
+
+
+@every_midpoint
+def test_pendulum_with_friction_in_its_bearing(scheme):
+    """The force of the bearing depends on the motion and on the friction itself; order 2 towards its equation."""
+    mu, r, v0, m, c, g = 0.4, 0.05, 0.05, 2.0, 0.5, 9.81
+    J = 2.0 * (1.0 + 0.01) / 12 + m * c * c
+
+    def rhs(t, state):
+        angle, rate = state
+        rub, second = rate * r / np.hypot(rate * r, v0), 0.0
+        for _ in range(50):
+            along, across = m * (c * rate**2 + g * np.cos(angle)), m * (c * second + g * np.sin(angle))
+            second = (-m * g * c * np.sin(angle) - mu * r * np.hypot(along, across) * rub) / J
+        return [rate, second]
+
+    model = ph.Model("pendulum", gravity=(0, 0, -g))
+    model.body("bar", ph.Box(m, (0.1, 0.1, 1.0)), position=(0, c * np.sin(2.0), -c * np.cos(2.0)),
+               rotation=((1, 0, 0), 2.0))  # fmt: skip
+    model.revolute("pin", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0))
+    model.friction("rub", "pin", mu, radius=r, speed=v0)
+    end = solve_ivp(rhs, (0, 2), [2.0, 0.0], method="DOP853", rtol=1e-12, atol=1e-12).y[0, -1]
+    steps, errors = (0.004, 0.002), []
+    for h in steps:
+        _, y, z = ph.simulate(model, scheme, h, 2.0)["bar"].position[-1]
+        errors.append(abs(np.arctan2(y, -z) - end))
+    assert order(errors, steps) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 2e-5
+
+
+def test_friction_is_refused_where_it_cannot_be():
+    model, _ = slope(0.3)
+    with pytest.raises(ph.PorthosError, match="takes some of its substeps backwards, and friction cannot be undone"):
+        ph.simulate(model, ph.Composition(), 1e-3, 0.1)
+    for scheme in (ph.Gauss(2), ph.GeneralizedAlpha()):
+        with pytest.raises(ph.PorthosError, match="expected a mechanism without friction"):
+            ph.simulate(model, scheme, 1e-3, 0.1)
+    arms = arm(stiffness=1.0)
+    with pytest.raises(ph.ModelError, match=r"friction 'rub': radius: expected the radius of the pin of the revolute"):
+        arms.friction("rub", "hinge", 0.1)
+    with pytest.raises(ph.ModelError, match=r"friction 'rub': joint: .* found no 'hing'\. Did you mean 'hinge'"):
+        arms.friction("rub", "hing", 0.1, radius=0.1)
+    arms.spherical("ball", "ground", "bar", at=(0, 0, 0))
+    with pytest.raises(ph.ModelError, match="expected a revolute or prismatic joint, found the spherical joint 'ball'"):
+        arms.friction("rub", "ball", 0.1)
+    with pytest.raises(ph.ModelError, match="coefficient: expected a finite number >= 0"):
+        arms.friction("rub", "hinge", -0.1, radius=0.1)
 
 
 @every_midpoint

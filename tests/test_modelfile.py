@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import porthos as ph
+from porthos.model.drives import DRIVES
 from porthos.model.elements import ELEMENTS
 from porthos.model.forms import SECTIONS, SHAPES
 from porthos.model.joints import JOINTS
@@ -123,7 +124,8 @@ def test_empty_sections_and_values(tmp_path):
 
 def test_every_shape_and_joint_of_the_model_has_a_form():
     assert set(SHAPES) == {*ph.Inertia.__subclasses__(), ph.Inertia}
-    assert set(SECTIONS["joints"].forms) == {cls.kind for cls in JOINTS} == set(mechanisms.KINDS)
+    assert {cls.kind for cls in JOINTS} == set(mechanisms.KINDS)
+    assert set(SECTIONS["joints"].forms) == {cls.kind for cls in (*JOINTS, *DRIVES)}
     assert set(SECTIONS["elements"].forms) == {cls.kind for cls in ELEMENTS}
 
 

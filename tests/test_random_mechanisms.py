@@ -7,16 +7,17 @@ import pytest
 from catalogue import ALL_SCHEMES, by_name
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanisms import loops, trees, with_elements
+from mechanisms import loops, trees, with_drive, with_elements
 
 import porthos as ph
 from porthos.integrate.scheme import VELOCITY
 
 STEP, STEPS = 0.005, 20
 mechanisms = st.one_of(trees(), loops())
-lossless = st.one_of(mechanisms, with_elements(mechanisms, lossless=True))
+driven = with_drive(trees())
+lossless = st.one_of(mechanisms, driven, with_elements(mechanisms, lossless=True))
 free = st.one_of(trees(grounded=False, gravity=False), loops(grounded=False, gravity=False))
-floating = st.one_of(free, with_elements(free))
+floating = st.one_of(free, with_elements(free), with_drive(trees(grounded=False, gravity=False)))
 
 
 def moved(model, scheme):
@@ -43,7 +44,8 @@ def test_energy_and_constraints_of_random_mechanisms(scheme, model):
     run = moved(model, scheme)
     size = max(1.0, run.kinetic_energy.max(), run.element_energy.sum(axis=1).max())
     assert np.abs(run.power_balance).max() < 1e-12 * size
-    assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * size
+    supplied = sum(run.port(name).work for name in run.system.channel_names)
+    assert np.abs(run.energy - run.energy[0] - supplied).max() < 1e-11 * size
     length = max(1.0, run.system.length)
     assert run.position_error.max() < 1e-12 * length**2
     if VELOCITY in scheme.preserves:

@@ -22,8 +22,8 @@ OF_JOINTS = ("force", "torque", "multipliers")
 OF_PORTS = ("input", "output", "work")
 
 
-def mechanism():
-    """A crank with an inclined tensor, a rod, a bead; a function of time, a constant, a table and a controller."""
+def mechanism(driven=True):
+    """A crank with a tensor, a rod, a bead, a drive; a function of time, a constant, a table and a controller."""
     model = ph.Model("Kurbel mit Öse", gravity=(0.0, 0.3, -9.81))
     tensor = [[0.03, 0.004, -0.002], [0.004, 0.05, 0.003], [-0.002, 0.003, 0.04]]
     crank = model.body(
@@ -35,6 +35,8 @@ def mechanism():
     model.revolute("A", model.ground, crank, at=(0.0, 0.0, 0.0), axis=(0.1, 1.0, 0.0))
     model.spherical("B", crank, arm, at=(0.6, 0.0, 0.1))
     model.distance("C", arm, bead, point_a=(1.2, 0.0, 0.1), point_b=(1.2, 0.0, 0.4))
+    if driven:
+        model.turn_drive("D", crank, arm, at=(0.6, 0.0, 0.1), axis=(0, 0, 1), angle=ph.Sine(0.3, 2.0))
     model.load("push", arm, force=lambda t: (np.sin(9 * t), 0.0, 2 * t), torque=(0.01, 0.02, 0.0), at=(1.0, 0.0, 0.1))
     model.port("motor", crank, kind="torque", direction=(0.1, 1.0, 0.0), torque_map="printed")
     model.port("wind", bead, kind="force")
@@ -124,10 +126,13 @@ def test_bare_and_failed_runs_come_back(status, tmp_path):
 
 
 def test_a_loaded_system_runs_again(run, tmp_path):
-    """Its loads have become ports: with the same inputs, the same numbers come out."""
-    again = ph.load(run.save(tmp_path / "run.nc")).system
+    """Its loads have become ports: with the same inputs, the same numbers come out. Drives have lost their motion."""
+    with pytest.raises(ph.InputError, match="expected a motion for the drive 'D', found none"):
+        ph.simulate(ph.load(run.save(tmp_path / "run.nc")).system, ph.Midpoint(), 0.01, 0.1)
+    free = ph.simulate(mechanism(driven=False), ph.Midpoint(), 0.01, 0.1)
+    again = ph.load(free.save(tmp_path / "run.nc")).system
     inputs = {"push": (1.0, 0.0, 0.5, 0.0, 0.1, 0.0), "motor": 0.2, "wind": (0.0, 0.1, 0.0)}
-    model = mechanism()
+    model = mechanism(driven=False)
     model._loads.clear()
     model.load("push", "arm 2", force=(1.0, 0.0, 0.5), torque=(0.0, 0.1, 0.0), at=(1.0, 0.0, 0.1))
     first = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.1, inputs={k: inputs[k] for k in ("motor", "wind")})
@@ -140,7 +145,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with xarray.open_dataset(path, engine="h5netcdf") as data:
         data.load()
-    assert dict(data.sizes) == {"time": 21, "body": 3, "joint": 3, "element": 0, "port": 3, "axis": 3, "body_axis": 3}
+    assert dict(data.sizes) == {"time": 21, "body": 3, "joint": 4, "element": 0, "port": 4, "axis": 3, "body_axis": 3}
     assert data.time.dtype == np.float64  # not decoded to dates
     for name, variable in {**data.data_vars, "time": data.time}.items():
         assert variable.attrs["units"], name
@@ -151,6 +156,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     same(data.joint_force.sel(joint="B", axis="z").values, run.joint("B").force[:, 2])
     same(data.joint_torque.sel(joint="A").values, run.joint("A").torque)
     same(data.work.sel(port="wind").values, run.port("wind").work)
+    same(data.work.sel(port="D").values, run.port("D").work)
     same(data.energy.values, run.energy)
     assert data.energy.attrs["units"] == "J"
     assert data.joint_torque.attrs["units"] == "N m"
@@ -253,7 +259,7 @@ def test_file_of_a_newer_porthos(run, tmp_path):
     with h5netcdf.File(path, "a") as file:
         file.groups["porthos"].attrs["format"] = storage.FORMAT + 1
         file.groups["porthos"].attrs["porthos_version"] = "9.9.9"
-    refused(path, "expected format 2 or older, found format 3", "9.9.9", "Update Porthos")
+    refused(path, "expected format 3 or older, found format 4", "9.9.9", "Update Porthos")
 
 
 @pytest.mark.parametrize(

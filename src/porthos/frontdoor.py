@@ -37,6 +37,7 @@ from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
 from porthos.system.descriptor import Descriptor
+from porthos.system.drives import require_descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
@@ -238,6 +239,11 @@ def _reduced(
             f"simulate: {scheme!r} steps mechanisms in a reduced form, and '{system.name}' is none. Use a Runge-Kutta "
             "method such as ph.Gauss(1), which is the midpoint rule on any pH-DAE."
         )
+    if min(scheme.fractions) < 0.0 and system.element_names and system.elements.rubs:
+        raise PorthosError(
+            f"simulate: {scheme!r} takes some of its substeps backwards, and friction cannot be undone: there it would "
+            f"feed energy into '{system.name}'. Use ph.Midpoint() or ph.MidpointGGL()."
+        )
     if start is not None:
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     h, steps, every = grid.h, grid.steps, grid.every
@@ -260,7 +266,8 @@ def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
         for terminal, _, _ in signals.signals
         if terminal.source is not None
     }
-    return Plan(h, steps, every, inputs, loads)
+    motions = {drive.name: drive.motion.source for drive in signals.system.drives if drive.motion is not None}
+    return Plan(h, steps, every, inputs, loads, motions)
 
 
 def marched(
@@ -294,6 +301,8 @@ def _over_states(
     events: Mapping[str, Any] | None,
 ) -> Trajectory | StateTrajectory:
     """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
+    if isinstance(system, MechanicalSystem):
+        require_descriptor(system)
     if isinstance(scheme, StateScheme):
         scheme.require(system)
     elif not isinstance(system, LagrangianSystem):

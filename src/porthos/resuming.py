@@ -16,6 +16,7 @@ from porthos.integrate.catalogue import spelled
 from porthos.integrate.checkpoint import ask_again
 from porthos.integrate.inputs import Inputs, known_ports
 from porthos.integrate.scheme import Scheme
+from porthos.model.drives import Motion
 from porthos.model.model import Model
 from porthos.model.plan import Plan, Python
 from porthos.notation import file_path
@@ -38,8 +39,8 @@ def resume(
 
     All that was computed after the last states in the file is computed again; the finished file has the bits of a run
     without an interruption. It holds all that is needed, except functions in Python: give the `model` again if a load
-    is one, and `inputs` for ports that had one. A controller with a memory keeps it, as numbers, in its attribute
-    `state`. Functions that are not those of the run are refused.
+    or drive is one, and `inputs` for ports that had one. A controller with a memory keeps it, as numbers, in its
+    attribute `state`. Functions that are not those of the run are refused.
     """
     place = file_path(path)
     check_on_failure(on_failure)
@@ -72,10 +73,11 @@ def _scheme(path: Path, text: str) -> Scheme:
 def _given(path: Path, plan: Plan, inputs: dict[str, Any], with_model: bool) -> dict[str, Any]:
     """The inputs of the run, with those that have to be given again."""
     for name, kind in plan.missing().items():
-        if name in plan.loads and not with_model:
+        if (name in plan.loads or name in plan.motions) and not with_model:
+            part = "load" if name in plan.loads else "drive"
             raise InputError(
-                f"'{path}': load '{name}' is a function in Python, which the file does not hold. Give the model of the "
-                "run again: porthos.resume(path, model=...)."
+                f"'{path}': {part} '{name}' is a function in Python, which the file does not hold. Give the model of "
+                "the run again: porthos.resume(path, model=...)."
             )
         if name in plan.inputs and name not in inputs:
             raise InputError(
@@ -87,7 +89,10 @@ def _given(path: Path, plan: Plan, inputs: dict[str, Any], with_model: bool) -> 
 
 
 def _sourced(system: MechanicalSystem, plan: Plan) -> MechanicalSystem:
-    """The system of a file with the loads of its run."""
+    """The system of a file with the loads and drives of its run."""
+    system.drives = tuple(
+        replace(drive, motion=Motion(plan.motions[drive.name], drive.name)) for drive in system.drives
+    )
     system.terminals = tuple(
         replace(terminal, source=Source(plan.loads[terminal.name])) if terminal.name in plan.loads else terminal
         for terminal in system.terminals

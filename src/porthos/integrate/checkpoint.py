@@ -36,7 +36,7 @@ class Checkpoint:
 
     done: int
     memory: NDArray[np.uint8]  # q, v and the memory of the scheme
-    wrench: list[list[float]]  # of all loads and ports in the last substep
+    wrench: list[list[float]]  # inputs of all loads, ports and drives in the last substep
     questions: dict[str, Question]
 
     @property
@@ -107,13 +107,13 @@ def ask_again(inputs: Inputs, checkpoint: Checkpoint, sizes: Array) -> None:
     if error is not None:
         raise error
     asked = {k: (terminal, function) for k, terminal, function in inputs.controllers()}
-    for k, terminal in enumerate(inputs.system.terminals):
+    for k, name in enumerate(inputs.system.channel_names):
         if k in asked:
             _ask(*asked[k], checkpoint.questions)
         elif wrench[-1, k].tolist() != checkpoint.wrench[k]:
             raise InputError(
-                f"'{terminal.name}' at t = {t:.6g}: expected the function or numbers of the run that is to be resumed, "
-                f"which gave the force and torque {checkpoint.wrench[k]}, found others: {wrench[-1, k].tolist()}."
+                f"'{name}' at t = {t:.6g}: expected the function or numbers of the run that is to be resumed, "
+                f"which gave {checkpoint.wrench[k]}, found others: {wrench[-1, k].tolist()}."
             )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from porthos.errors import InputError, nearest
 from porthos.notation import Array, IntArray
+from porthos.system.drives import Driven
 from porthos.system.loads import Terminal
 from porthos.system.mechanical import MechanicalSystem
 
@@ -26,6 +27,12 @@ class Inputs:
         self.system = system
         self._terminals = system.terminals
         given = known_ports(system.name, self._terminals, given)
+        for drive in system.drives:
+            if drive.motion is None:
+                raise InputError(
+                    f"system '{system.name}': expected a motion for the drive '{drive.name}', found none: the system "
+                    "was read from a result, which holds what happened and no functions. Assemble the model again."
+                )
         self._signals = [signal_of(t, given.get(t.name), steps) for t in self._terminals]
         self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
 
@@ -39,15 +46,15 @@ class Inputs:
         return [(k, self._terminals[k], source) for k, (kind, source) in enumerate(self._signals) if kind == CONTROLLER]
 
     def wrenches(self, first: int, count: int, sizes: Array) -> tuple[Array, InputError | None]:
-        """Wrenches (S count, L, 6) at the midpoints of all S substeps of the steps first .. first + count - 1.
+        """Wrenches (S count, L+D, 6) at the midpoints of all S substeps of the steps first .. first + count - 1.
 
-        Rows of a table hold for a whole step; controllers get zero. If a function fails on the way, those of the steps
-        before, and its error.
+        Rows of a table hold for a whole step; controllers get zero. Of drives the motion at both ends of each substep,
+        see `kernels/drives.py`. If a function fails on the way, those of the steps before, and its error.
         """
         substeps, h = sizes.size, float(sizes.sum())
         middle = (np.cumsum(sizes) - sizes / 2) / h
         times = ((np.arange(first, first + count)[:, None] + middle) * h).ravel()
-        result, good, failure = np.zeros((times.size, len(self._signals), 6)), times.size, None
+        result, good, failure = np.zeros((times.size, len(self.system.channel_names), 6)), times.size, None
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
@@ -62,19 +69,27 @@ class Inputs:
                         good, failure = n - n % substeps, error
                         break
                 result[:good, k] = u[:good] @ terminal.basis.T
+        begin = (np.arange(first, first + count)[:, None] + np.append(0.0, np.cumsum(sizes)[:-1]) / h) * h
+        ends = np.append(begin.ravel(), (first + count) * h)
+        for k, drive in enumerate(self.system.drives, len(self._signals)):
+            known, broken = _motion(drive, ends[: good + 1])
+            if broken is not None:
+                good, failure = (known.shape[0] - 1) // substeps * substeps if known.size else 0, broken
+            result[:good, k, :4] = np.stack([known[:good, 0], known[1 : good + 1, 0], known[:good, 1],
+                                             known[1 : good + 1, 1]], axis=1)  # fmt: skip
         return result[:good], failure
 
     def at(self, t: float, row: int, q: Array, v: Array) -> Array:
-        """Wrench (L, 6) at time t in the state (q, v); tables give their row, controllers see the outputs there."""
+        """Inputs (L+D, 6) at time t in the state (q, v); tables give their row, controllers see the outputs there."""
         result = self._at_nodes(np.array([t]), np.array([row]), q[None], v[None], refuse=True)
         return result[0]
 
     def at_nodes(self, nodes: IntArray, h: float, q: Array, v: Array) -> Array:
-        """Wrenches (K, L, 6) after the steps `nodes` in the states (q, v); NaN where a user's function fails."""
+        """Inputs (K, L+D, 6) after the steps `nodes` in the states (q, v); NaN where a user's function fails."""
         return self._at_nodes(np.asarray(nodes * h, dtype=np.float64), nodes, q, v, refuse=False)
 
     def _at_nodes(self, t: Array, rows: IntArray, q: Array, v: Array, refuse: bool) -> Array:
-        result, called = np.zeros((t.size, len(self._signals), 6)), []
+        result, called = np.zeros((t.size, len(self.system.channel_names), 6)), []
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
@@ -95,7 +110,35 @@ class Inputs:
         for k, terminal, _, _, u in called:
             result[good, k] = u[good] @ terminal.basis.T
         result[~good] = np.nan
+        return self._with_motions(t, result)
+
+    def unknown(self, nodes: IntArray, h: float) -> Array:
+        """Inputs (K, L+D, 6) after the steps `nodes` as far as no controller has to be asked: motions, else NaN."""
+        return self._with_motions(
+            np.asarray(nodes * h, dtype=np.float64), np.full((nodes.size, len(self.system.channel_names), 6), np.nan)
+        )
+
+    def _with_motions(self, t: Array, result: Array) -> Array:
+        for k, drive in enumerate(self.system.drives, len(self._signals)):
+            result[:, k], result[:, k, :3] = 0.0, drive.at(t)
         return result
+
+
+def _motion(drive: Driven, t: Array) -> tuple[Array, InputError | None]:
+    """s and s' (T, 2) at increasing times; if the function fails at one of them, at those before, and its error."""
+    try:
+        return np.stack([drive.values(t), drive.rates(t)], axis=1), None
+    except InputError as error:
+        good = 0
+        while good < t.size:
+            try:
+                drive.at(t[good : good + 1])
+            except InputError:
+                break
+            good += 1
+        if good == t.size:
+            raise
+        return (np.stack([drive.values(t[:good]), drive.rates(t[:good])], axis=1) if good else np.zeros((0, 2))), error
 
 
 def known_ports(system: str, terminals: Iterable[Terminal], given: Mapping[str, Any] | None) -> dict[str, Any]:

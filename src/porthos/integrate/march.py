@@ -47,10 +47,10 @@ class March:
     t: Array  # (K,)
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
-    wrench: Array  # (K, L, 6) inputs at the nodes
+    wrench: Array  # (K, L+D, 6) inputs at the nodes; of drives s, s' and s''
     multipliers: Array  # (K, R) of joints and force elements, means over the last step of the interval; 0 at the start
-    outputs: Array  # (K, L, 6) the same
-    work: Array  # (K, L) of each load and port during the interval; 0 at the start
+    outputs: Array  # (K, L+D, 6) the same; of drives their force and power
+    work: Array  # (K, L+D) of each load, port and drive during the interval; 0 at the start
     loss: Array  # (K, E) energy that each force element took during the interval; 0 at the start
     iterations: IntArray  # (K,)
     status: Status
@@ -178,7 +178,7 @@ class _Run:
 def _resume(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float, checkpoint: Checkpoint) -> None:
     """Go to where a checkpoint was made."""
     sizes = h * np.array(scheme.fractions)
-    run.memory = scheme.rule.start(system, sizes, run.q, run.v, np.zeros((len(system.terminals), 6)))
+    run.memory = scheme.rule.start(system, sizes, run.q, run.v, np.zeros((len(system.channel_names), 6)))
     unpack(checkpoint.memory, (run.q, run.v, run.memory))
     run.done, run.wrench = checkpoint.done, np.array(checkpoint.wrench).reshape(-1, 6)
     run.questions = checkpoint.questions
@@ -211,7 +211,7 @@ def march_in_blocks(
     controllers.questions, controllers.remembers = run.questions, kept
     first: list[March] = [_initial(system, run, inputs)] if run.done == 0 else []
     inner = system.moving.row.size + len(system.element_names)
-    rows = rows_of_a_block(len(system.body_names), inner, len(system.terminals))
+    rows = rows_of_a_block(len(system.body_names), inner, len(system.channel_names))
     while first or (run.done < steps and run.status is Status.OK):
         start, limit = run.done, min(run.done + rows * every, steps)
         record = _record(system, (limit - start) // every)
@@ -259,7 +259,7 @@ def _fill(
                 run.message = run.status.value
             elif run.status is not Status.OK:
                 place_in_time = f"It happened in the step from t = {run.done * h:.6g} to {(run.done + 1) * h:.6g}."
-                run.message = f"{run.status.value} {place_in_time}"
+                run.message = f"{run.status.value} {place_in_time}{_driven(system)}"
             elif error is not None:
                 raise error
             elif interrupted():
@@ -274,13 +274,19 @@ def _fill(
         run.status, run.message = Status.INTERRUPTED, Status.INTERRUPTED.value  # in a controller: no step is half done
 
 
+def _driven(system: MechanicalSystem) -> str:
+    """What else may be the reason of a failure."""
+    names = ", ".join(f"'{drive.name}'" for drive in system.drives)
+    return f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
+
+
 def _chunk(every: int) -> int:
     return max(1, CHUNK // every) * every
 
 
 def _record(system: MechanicalSystem, count: int) -> Record:
     """Memory for `count` recorded nodes, and one more for the state before a failure."""
-    bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.terminals)
+    bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.channel_names)
     shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), (len(system.element_names),))
     q, v, lam, y, work, loss = (np.zeros((count + 1, *shape)) for shape in shapes)
     return Record(q, v, lam, y, work, loss, np.zeros(count + 1, dtype=np.int64))
@@ -311,7 +317,6 @@ def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: 
 
 
 def _kept(r: Record, q: Array, v: Array, nodes: IntArray, h: float, inputs: Inputs, run: _Run) -> March:
-    known = not inputs.feedback
-    wrench = inputs.at_nodes(nodes, h, q, v) if known else np.full(r.y.shape, np.nan)
+    wrench = inputs.unknown(nodes, h) if inputs.feedback else inputs.at_nodes(nodes, h, q, v)
     t = np.asarray(nodes * h, dtype=np.float64)
     return March(t, q, v, wrench, r.lam, r.y, r.work, r.loss, r.iterations, run.status, run.message)

@@ -10,6 +10,7 @@ import numpy as np
 
 from porthos.errors import ModelError, PorthosError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Rule, Scheme
+from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
 from porthos.kernels.joints import Pose
@@ -68,7 +69,7 @@ class _ReducedScheme(Scheme, Rule):
         """Increments from the velocities, multipliers from the accelerations at the start."""
         _, lam = NodalMatrix(system).accelerations(q, v, wrench)
         twist, ground, h = twists(system, q, v).ravel(), np.zeros((sizes.size, 6)), sizes[:, None]
-        lam = np.append(lam, system.elements.multipliers(q, v))
+        lam = np.append(lam, system.elements.multipliers(q, v, lam))
         z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
@@ -89,8 +90,10 @@ class _ReducedScheme(Scheme, Rule):
         chosen = stepping(system, sizes)
         slowest = max(chosen.slowest, 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
+        mech = system.moving  # drives turn some of its markers
+        mech = mech._replace(marker=mech.marker.copy()) if system.drives else mech
         return type(self).compiled(
-            system.moving, chosen.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
+            mech, chosen.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
             memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
 
@@ -166,7 +169,7 @@ def _memory(z: Array) -> Memory:
 
 
 def _sums(system: MechanicalSystem) -> Sums:
-    loads, rows, loss = len(system.terminals), system.moving.row.size, np.zeros(len(system.element_names))
+    loads, rows, loss = len(system.channel_names), system.moving.row.size, np.zeros(len(system.element_names))
     q, v = np.zeros_like(system.still), np.zeros_like(system.still)
     return Sums(q, v, np.zeros(rows), np.zeros((loads, 6)), np.zeros(loads), loss, np.zeros(1, dtype=np.int64))
 
@@ -180,7 +183,9 @@ def _workspace(system: MechanicalSystem) -> Workspace:
         end=_pose(system),
         feedback=np.zeros(rows),
         lam=np.zeros(rows),
-        y=np.zeros((len(system.terminals), 6)),
+        y=np.zeros((len(system.channel_names), 6)),
+        aim=np.zeros((len(system.drives), AIMS)),
+        grip=np.zeros(system.moving.law.size),
     )
 
 

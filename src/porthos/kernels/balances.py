@@ -40,9 +40,10 @@ def momenta(mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
 
 
 @entry
-def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: RowVectors, rates: RowVectors
-                      ) -> tuple[Array, Array]:  # fmt: skip
-    """Largest |g| and |G v| (T,), rows of rigidity included; `still` (N+1, 4, 3) provides the ground."""
+def constraint_errors(
+    mech: Mechanism, q: Array, v: Array, motion: Array, still: Array, rows: RowVectors, rates: RowVectors
+) -> tuple[Array, Array]:
+    """Largest |g| and |G v - motion| (T,), rows of rigidity included; `still` (N+1, 4, 3) provides the ground."""
     bodies = mech.body.size
     position, velocity = np.zeros(q.shape[0]), np.zeros(q.shape[0])
     config, rate = still.copy(), np.zeros_like(still)
@@ -55,7 +56,7 @@ def constraint_errors(mech: Mechanism, q: Array, v: Array, still: Array, rows: R
         evaluate(mech, rate, 0.0, rates)
         for r in range(mech.row.size):
             gap = dot(rows.u[r], rows.w[r]) - mech.row[r].c
-            rate_of_gap = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+            rate_of_gap = dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r]) - motion[r]
             position[t] = max(position[t], abs(gap))
             velocity[t] = max(velocity[t], abs(rate_of_gap))
         for b in range(bodies):

@@ -8,6 +8,8 @@ In a step F is the mean (U(s^1) - U(s^0))/(s^1 - s^0), s' is (s^1 - s^0)/h and, 
   LENGTH  lam = f / sbar,         TURN    lam = f ds/sin(ds) (-kbar, gbar),
 so that lam . (g^1 - g^0) = U(s^1) - U(s^0) + c (s^1 - s^0)^2/h exactly, as rows are at most quadratic. With lam' =
 h^2/2 lam the row of an element is h^2/2 f(g^1) - lam' = 0, its slope K dg - dlam': a stiff element becomes a joint.
+Friction adds mu N s'/sqrt(s'^2 + v^2) to f, N from the multipliers of the joint in the step: what it takes is never
+negative. How N changes with the motion is left out of the matrix.
 """
 
 from __future__ import annotations
@@ -71,6 +73,27 @@ def mean_force(mech: Mechanism, n: int, s0: float, s1: float) -> tuple[float, fl
     return force, slope
 
 
+@stage
+def set_grips(mech: Mechanism, h: float, z: Array, share: float, more: Array, grip: Array) -> None:
+    """mu N of all laws with the multipliers 2/h^2 (z + share more), which stand behind the bodies."""
+    first = 6 * (mech.body.size + 1)
+    for n in range(mech.law.size):
+        law, total = mech.law[n], 0.0
+        if law.friction > 0.0:
+            for r in range(first + law.pressing[0], first + law.pressing[1]):
+                total += (z[r] + share * more[r]) ** 2
+            grip[n] = law.friction * 2.0 / (h * h) * np.sqrt(total)
+
+
+@inner
+def rubbing(speed: float, rate: float) -> tuple[float, float]:
+    """s'/sqrt(s'^2 + v^2) and its derivative; 0 where there is no friction, v = 0."""
+    if speed == 0.0:
+        return 0.0, 0.0
+    root = np.sqrt(rate * rate + speed * speed)
+    return rate / root, speed * speed / (root * root * root)
+
+
 @inner
 def turned(g0: float, k0: float, g1: float, k1: float) -> float:
     """The angle from (g0, k0) to (g1, k1)."""
@@ -87,17 +110,18 @@ def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple
 
 
 @stage
-def value_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple[float, float]:
-    """The same for a law of the row itself."""
+def value_law(mech: Mechanism, n: int, h: float, mu: float, g0: float, g1: float) -> tuple[float, float]:
+    """The same for a law of the row itself, with the grip mu of its friction."""
     (F, slope), c = mean_force(mech, n, g0, g1), mech.law[n].damping / h
-    return F + c * (g1 - g0), slope + c
+    rub, rise = rubbing(mech.law[n].speed, (g1 - g0) / h)
+    return F + c * (g1 - g0) + mu * rub, slope + c + mu * rise / h
 
 
 @stage
 def turn_law(
-    mech: Mechanism, n: int, h: float, g0: float, k0: float, g1: float, k1: float
+    mech: Mechanism, n: int, h: float, mu: float, g0: float, k0: float, g1: float, k1: float
 ) -> tuple[float, float, float]:
-    """mu with lam = mu (-kbar, gbar), and its derivatives with respect to g1 and k1."""
+    """The factor of (-kbar, gbar) in lam, and its derivatives with respect to g1 and k1; mu is the grip of friction."""
     sine, cosine, s0 = g0 * k1 - k0 * g1, g0 * g1 + k0 * k1, np.arctan2(k0, g0)
     ds = np.arctan2(sine, cosine)
     (F, slope), c = mean_force(mech, n, s0, s0 + ds), mech.law[n].damping / h
@@ -105,8 +129,9 @@ def turn_law(
         ratio, rate = 1.0 + ds * ds / 6.0, ds / 3.0
     else:
         ratio, rate = ds / sine, (sine - ds * cosine) / (sine * sine)
-    f, size = F + c * ds, g1 * g1 + k1 * k1
-    by_angle = (slope + c) * ratio + f * rate
+    rub, rise = rubbing(mech.law[n].speed, ds / h)
+    f, size = F + c * ds + mu * rub, g1 * g1 + k1 * k1
+    by_angle = (slope + c + mu * rise / h) * ratio + f * rate
     return f * ratio, -by_angle * k1 / size, by_angle * g1 / size
 
 
@@ -139,8 +164,8 @@ def mix_rows(
 
 @stage
 def soften(
-    mech: Mechanism, layout: Layout, j: int, h: float, slopes: bool, start: Array, shift: Array, z: Array, x: Array,
-    data: Array,
+    mech: Mechanism, layout: Layout, j: int, h: float, slopes: bool, start: Array, grip: Array, shift: Array, z: Array,
+    x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Turn the rows g(q^1) of element j into h^2/2 f(g^1) - lam', and their slopes into those of that."""
     begin, f = mech.joint[j].first, 0.5 * h * h
@@ -151,7 +176,7 @@ def soften(
         n, row = mech.row[r].law, first + r
         if mech.law[n].measure == TURN:
             g0, k0, g1, k1 = start[r], start[r + 1], x[row], x[row + 1]
-            mu, by_g, by_k = turn_law(mech, n, h, g0, k0, g1, k1)
+            mu, by_g, by_k = turn_law(mech, n, h, grip[n], g0, k0, g1, k1)
             g, k = 0.5 * (g0 + g1), 0.5 * (k0 + k1)
             x[row], x[row + 1] = -f * mu * k - z[row], f * mu * g - z[row + 1]
             if slopes:
@@ -163,7 +188,7 @@ def soften(
             if mech.law[n].measure == LENGTH:
                 lam, slope = length_law(mech, n, h, start[r], x[row])
             else:
-                lam, slope = value_law(mech, n, h, start[r], x[row])
+                lam, slope = value_law(mech, n, h, grip[n], start[r], x[row])
             x[row] = f * lam - z[row]
             if slopes:
                 scale_row(mech, layout, j, r, i, f * slope, shift, data)
@@ -212,15 +237,18 @@ def measured(mech: Mechanism, n: int, g: float, k: float) -> float:
 
 
 @stage
-def add_losses(mech: Mechanism, h: float, q: Array, start: Array, loss: Array) -> None:
-    """Add c (s^1 - s^0)^2/h of each element for the step from the rows `start` to the configuration q."""
+def add_losses(mech: Mechanism, h: float, q: Array, start: Array, lam: Array, loss: Array) -> None:
+    """Add what dampers and friction of each element take in the step from the rows `start` to the configuration q."""
     hard = mech.joint.size - loss.size
     for e in range(loss.size):
         r = mech.joint[hard + e].first
         while r < mech.joint[hard + e].last:
             n = mech.row[r].law
             pair = mech.law[n].measure == TURN
-            if mech.law[n].damping > 0.0:
+            if mech.law[n].friction > 0.0:  # nothing is stored: all that its multipliers do
+                for i in range(r, r + 2 if pair else r + 1):
+                    loss[e] += lam[i] * (row_value(mech, q, i) - start[i])
+            elif mech.law[n].damping > 0.0:
                 g1 = row_value(mech, q, r)
                 if pair:
                     change = turned(start[r], start[r + 1], g1, row_value(mech, q, r + 1))
@@ -272,8 +300,8 @@ def element_energies(mech: Mechanism, elements: int, q: Array, still: Array) -> 
 
 
 @entry
-def respond(mech: Mechanism, g: Array, rate: Array, lam: Array, by_g: Array, by_rate: Array) -> None:
-    """Multipliers lam (R,) of rows g with rates g', and their derivatives (R, 2) by rows and by rates.
+def respond(mech: Mechanism, grips: Array, g: Array, rate: Array, lam: Array, by_g: Array, by_rate: Array) -> None:
+    """Multipliers lam (R,) of rows g with rates g' and grips (F,), and their derivatives (R, 2) by rows and by rates.
 
     A row of an angle depends on both rows of it, any other on itself: column 0.
     """
@@ -288,7 +316,8 @@ def respond(mech: Mechanism, g: Array, rate: Array, lam: Array, by_g: Array, by_
             square = g[r] ** 2 + g[r + 1] ** 2  # 1, if the axes of both bodies are parallel
             x, y = g[r] / square, g[r + 1] / square  # the angle changes by x dk - y dg
             ds = x * rate[r + 1] - y * rate[r]
-            f = F + c * ds
+            rub, rise = rubbing(law.speed, ds)
+            f, c = F + c * ds + grips[n] * rub, c + grips[n] * rise
             lam[r], lam[r + 1] = -f * y, f * x
             by_x = -slope * y + c * (rate[r + 1] / square - 2.0 * x * ds)  # of f
             by_y = slope * x - c * (rate[r] / square + 2.0 * y * ds)
@@ -301,7 +330,8 @@ def respond(mech: Mechanism, g: Array, rate: Array, lam: Array, by_g: Array, by_
         ds, inner_slope = rate[r], 1.0
         if law.measure == LENGTH:
             ds, inner_slope = rate[r] / s, 1.0 / s
-        f = F + c * ds
+        rub, rise = rubbing(law.speed, ds)
+        f, c = F + c * ds + grips[n] * rub, c + grips[n] * rise
         lam[r], by_rate[r, 0] = f * inner_slope, c * inner_slope * inner_slope
         by_g[r, 0] = slope
         if law.measure == LENGTH:
@@ -310,8 +340,8 @@ def respond(mech: Mechanism, g: Array, rate: Array, lam: Array, by_g: Array, by_
 
 
 @entry
-def law_states(mech: Mechanism, q: Array, v: Array, still: Array) -> tuple[Array, Array]:
-    """Measures s and forces F + c s' (T, F) of all laws at the states q, v (T, N, 4, 3)."""
+def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, still: Array) -> tuple[Array, Array]:
+    """Measures s and forces (T, F) of all laws at the states q, v (T, N, 4, 3) with grips (T, F)."""
     s, f = np.zeros((q.shape[0], mech.law.size)), np.zeros((q.shape[0], mech.law.size))
     config, rate = still.copy(), np.zeros_like(still)
     for t in range(q.shape[0]):
@@ -331,4 +361,5 @@ def law_states(mech: Mechanism, q: Array, v: Array, still: Array) -> tuple[Array
             elif mech.law[n].measure == TURN:
                 ds = g * dk - k * dg
             f[t, n] = mean_force(mech, n, s[t, n], s[t, n])[0] + mech.law[n].damping * ds
+            f[t, n] += grips[t, n] * rubbing(mech.law[n].speed, ds)[0]
     return s, f

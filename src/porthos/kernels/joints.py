@@ -251,7 +251,7 @@ def add_row_force(mech: Mechanism, r: int, mid: Pose, lam: float, z: Array, x: A
 
 @stage
 def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, z: Array, x: Array) -> None:
-    """The forces of a light element in the momentum rows; its own rows are empty."""
+    """The forces of a light element in the momentum rows; its own rows are empty. None has friction."""
     r, last, f, first = mech.joint[j].first, mech.joint[j].last, 0.5 * h * h, 6 * (mech.body.size + 1)
     while r < last:
         n = mech.row[r].law
@@ -262,20 +262,20 @@ def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, z: Ar
         elif measure == TURN:
             x[first + r + 1] = 0.0
             g, k = row_change(mech, r, mid, z), row_change(mech, r + 1, mid, z)
-            mu, _, _ = turn_law(mech, n, h, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
+            mu, _, _ = turn_law(mech, n, h, 0.0, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
             add_row_force(mech, r, mid, -f * mu * (start[r + 1] + 0.5 * k), z, x)
             add_row_force(mech, r + 1, mid, f * mu * (start[r] + 0.5 * g), z, x)
             r += 1
         else:
-            lam, _ = value_law(mech, n, h, start[r], start[r] + row_change(mech, r, mid, z))
+            lam, _ = value_law(mech, n, h, 0.0, start[r], start[r] + row_change(mech, r, mid, z))
             add_row_force(mech, r, mid, f * lam, z, x)
         r += 1
 
 
 @frame
 def joint_rows(
-    mech: Mechanism, layout: Layout, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, z: Array, x: Array,
-    data: Array,
+    mech: Mechanism, layout: Layout, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, grip: Array,
+    z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Set the rows of joints and elements in x, add forces to the momentum rows and, if `slopes`, fill the matrix.
 
@@ -301,7 +301,7 @@ def joint_rows(
             elif kind == GENERAL:
                 general_row(mech, layout, j, r, i, m, slopes, mid, end, z, x, data)
         if mech.joint[j].soft:
-            soften(mech, layout, j, h, slopes, feedback, end.shift, z, x, data)
+            soften(mech, layout, j, h, slopes, feedback, grip, end.shift, z, x, data)
 
 
 @stage

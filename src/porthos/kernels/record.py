@@ -16,8 +16,8 @@ class Record(NamedTuple):
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
     lam: Array  # (K, R) multipliers at the midpoint of the last step of the interval; means, if it has substeps
-    y: Array  # (K, L, 6) outputs, the same
-    work: Array  # (K, L) work that each load did on the system during the interval
+    y: Array  # (K, L+D, 6) outputs, the same; of drives their force and power
+    work: Array  # (K, L+D) work that each load and drive did on the system during the interval
     loss: Array  # (K, E) energy that each force element took from it
     iterations: IntArray  # (K,) Newton iterations spent in the interval
     feedback: Feedback = NOBODY  # who is asked for inputs before a step
@@ -29,8 +29,8 @@ class Sums(NamedTuple):
     q: Array  # (N+1, 4, 3) where the step began
     v: Array
     lam: Array  # (R,) means of multipliers and outputs
-    y: Array  # (L, 6)
-    work: Array  # (L,)
+    y: Array  # (L+D, 6)
+    work: Array  # (L+D,)
     loss: Array  # (E,)
     spent: IntArray  # (1,) iterations
 
@@ -67,7 +67,9 @@ def copy_state(q: Array, v: Array, to_q: Array, to_v: Array) -> None:
 
 
 @stage
-def add_substep(sizes: Array, s: int, wrench: Array, n: int, spent: int, lam: Array, y: Array, sums: Sums) -> None:
+def add_substep(
+    mech: Mechanism, sizes: Array, s: int, wrench: Array, n: int, spent: int, lam: Array, y: Array, sums: Sums
+) -> None:
     """Add substep s, the n-th of the march."""
     h, share = sizes[s], sizes[s] / sizes.sum()
     sums.spent[0] += spent
@@ -76,7 +78,10 @@ def add_substep(sizes: Array, s: int, wrench: Array, n: int, spent: int, lam: Ar
     for load in range(sums.work.size):
         for c in range(6):
             sums.y[load, c] += share * y[load, c]
-            sums.work[load] += h * y[load, c] * wrench[n, load, c]
+            if load < mech.load.size:
+                sums.work[load] += h * y[load, c] * wrench[n, load, c]
+    for load in range(mech.load.size, sums.work.size):
+        sums.work[load] += h * y[load, 1]
 
 
 @stage
@@ -84,7 +89,7 @@ def write(mech: Mechanism, n: int, every: int, sums: Sums, q: Array, v: Array, r
     """Write the end of step n into the record."""
     k, due = n // every, (n + 1) % every == 0
     record.iterations[k] += sums.spent[0]
-    for load in range(mech.load.size):
+    for load in range(sums.work.size):
         record.work[k, load] += sums.work[load]
         if due:
             for c in range(6):

@@ -21,7 +21,8 @@ import numpy as np
 
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
-from porthos.kernels.elements import add_losses, overturned
+from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
+from porthos.kernels.elements import add_losses, overturned, set_grips
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -206,6 +207,7 @@ def solve_velocities(
             for b in range(mech.body.size):
                 velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
         velocity_joints(mech, ws.mid, ws.end, lv.z, ws.x)
+        drive_rates(mech, h, ws.aim, ws.x)
         back_solve(mech, layout, ws.mid, lv.end, factors, ws.x)
         change = take_velocity_update(mech.body.size, ws.x, lv.z, newton.length) / motion
         done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
@@ -235,7 +237,8 @@ def solve(
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
             correct_body(mech, b, ws.z, ws.mid, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        set_grips(mech, h, ws.z, 1.0, lv.z, ws.grip)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
@@ -319,7 +322,7 @@ def march_ggl(
         h = sizes[s]
         if s == 0 and not begin_step(mech, step, substeps, wrench, q, v, sums, record):
             return STOPPED, step
-        begin(mech, q, ws.mid, ws.feedback)
+        begin(mech, wrench, n, q, ws)
         spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
             guess(memory, s, order, habit, mech.body.size, ws.z)
@@ -341,10 +344,12 @@ def march_ggl(
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, h, ws, lv, q, v)
         outputs(mech, ws.z, ws.mid.q, h, ws.y)
+        drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
+        add_velocity_work(mech, h, ws.aim, lv.z, ws.y)
         remember(memory, s, ws.z, mech.body.size, ws.x)
         keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
-        add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
-        add_losses(mech, h, q, ws.feedback, sums.loss)
+        add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

@@ -16,7 +16,8 @@ import numpy as np
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
-from porthos.kernels.elements import add_losses, overturned
+from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
+from porthos.kernels.elements import add_losses, overturned, set_grips
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -60,7 +61,9 @@ class Workspace(NamedTuple):
     end: Pose
     feedback: Array  # (R,) kappa g(q^0) of constraints, g(q^0) of elements
     lam: Array  # (R,) multipliers of the step
-    y: Array  # (L, 6) outputs at the midpoint
+    y: Array  # (L+D, 6) outputs at the midpoint; of drives their force and power
+    aim: Array  # (D, AIMS) what drives aim at
+    grip: Array  # (F,) mu N of laws with friction, else 0
 
 
 @stage
@@ -220,7 +223,8 @@ def solve(
                 turn_markers(mech, b, ws.end.q, ws.end.marker)
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, factors.data)
+        set_grips(mech, h, ws.z, 0.0, ws.z, ws.grip)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
         back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
@@ -242,11 +246,15 @@ def solve(
 
 
 @stage
-def begin(mech: Mechanism, q0: Array, start: Pose, feedback: Array) -> None:
-    """feedback = kappa g(q^0), which removes round-off that would add up over many steps; g(q^0) of elements."""
+def begin(mech: Mechanism, wrench: Array, n: int, q0: Array, ws: Workspace) -> None:
+    """feedback = kappa g(q^0), which removes round-off that would add up over many steps; g(q^0) of elements.
+
+    Drives turn their markers before that, and then say how far they go in the step.
+    """
+    aim_drives(mech, wrench, n, ws.mid, ws.end, ws.aim)
+    marker, feedback = ws.mid.marker, ws.feedback
     for b in range(mech.body.size):
-        turn_markers(mech, b, q0, start.marker)
-    marker = start.marker
+        turn_markers(mech, b, q0, marker)
     for r in range(mech.row.size):
         row = mech.row[r]
         a, b, share = row.body[0], row.body[1], FEEDBACK if row.law < 0 else 1.0
@@ -259,6 +267,7 @@ def begin(mech: Mechanism, q0: Array, start: Pose, feedback: Array) -> None:
         elif row.kind == GENERAL:
             u, w = row_vectors(mech, q0, marker, r)
             feedback[r] = share * (dot3(u, w) - row.c)
+    drive_rows(mech, ws.aim, feedback)
 
 
 @stage
@@ -323,7 +332,7 @@ def march_midpoint(
         h = sizes[s]
         if s == 0 and not begin_step(mech, step, substeps, wrench, q, v, sums, record):
             return STOPPED, step
-        begin(mech, q, ws.mid, ws.feedback)
+        begin(mech, wrench, n, q, ws)
         spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
         while ended != CONVERGED and order >= 0:
             guess(memory, s, order, habit, mech.body.size, ws.z)
@@ -347,8 +356,9 @@ def march_midpoint(
         first = 6 * (mech.body.size + 1)
         for r in range(mech.row.size):
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
-        add_substep(sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
-        add_losses(mech, h, q, ws.feedback, sums.loss)
+        drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
+        add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
+        add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

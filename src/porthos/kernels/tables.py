@@ -65,16 +65,32 @@ LAW = np.dtype(
         ("rest", "f8"),  # the measure at which x = s - rest vanishes
         ("force", "f8", TERMS),  # coefficients of F = sum_k force_k x^k; of F = force_0/s^2 if it is INVERSE
         ("damping", "f8"),  # c of the force c s'
+        ("friction", "f8"),  # mu of the force mu N s'/sqrt(s'^2 + speed^2), N the size of the force of some rows
+        ("speed", "f8"),
         ("measure", "i4"),  # LENGTH, VALUE or TURN
         ("form", "i4"),  # POLYNOMIAL, INVERSE or TABLE
         ("terms", "i4"),  # of the polynomial
         ("knots", "i4", 2),  # range of its knots in the table
+        ("pressing", "i4", 2),  # range of the rows whose force is N
     ],
     align=True,
 )
 
-# What a law measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; the angle s by two rows
-# g = cos s and sin s. What its force F(s) is: a polynomial, F = force_0/s^2, or straight lines between knots (x, F).
+DRIVE = np.dtype(
+    [
+        ("rest", "f8"),  # what it prescribes at t = 0, where its row is that of the tables
+        ("ahead", "f8", 3),  # TURN: the vector of A that meets the one of B at t = 0
+        ("across", "f8", 3),  # TURN: the same a quarter turn later, the vector u of the row
+        ("row", "i4"),
+        ("marker", "i4"),  # TURN: the place of u among the markers, which no other row uses
+        ("measure", "i4"),  # LENGTH, VALUE or TURN
+    ],
+    align=True,
+)
+
+# What a law or a drive measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; an angle s,
+# which a law has by two rows g = cos s and sin s. The force F(s) of a law is a polynomial, F = force_0/s^2, or straight
+# lines between knots (x, F).
 LENGTH, VALUE, TURN = 0, 1, 2
 POLYNOMIAL, INVERSE, TABLE = 0, 1, 2
 
@@ -91,6 +107,7 @@ class Mechanism(NamedTuple):
     form: Records  # (R,) FORM, coefficients of the rows
     joint: Records  # (J,) JOINT
     load: Records  # (L,) LOAD
+    drive: Records  # (D,) DRIVE, of the rows that follow a motion
     law: Records  # LAW, of the rows of force elements
     knot: Array  # (T, 2) knots (x, F) of all laws that are tables
     marker: Array  # (K+1, 3) body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; the last one is zero

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
 from porthos.model.joint_base import Joint
-from porthos.model.joints import Cylindrical, Revolute
+from porthos.model.joints import Cylindrical, Prismatic, Revolute
 from porthos.model.rows import Angle, Distance, InPlane, Row
 from porthos.model.signals import Level, Rows
-from porthos.notation import Array, finite, normals, vector
+from porthos.notation import Array, finite, normals, positive, vector
 
 MOST_TERMS = 5  # coefficients of a stiffness
 NOWHERE = 1e-9  # points closer than this, relative to their distance from the origin, have no direction between them
@@ -37,6 +37,10 @@ class Law:
     damping: float = 0.0
     inverse: float = 0.0
     table: Array | None = None
+    friction: float = 0.0  # mu of mu N s'/sqrt(s'^2 + speed^2); N is the size of the force of a joint's first rows
+    speed: float = 0.0
+    pressed_by: str = ""
+    pressing_rows: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,18 +195,10 @@ class TorsionSpring(Element):
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the angle, by its cosine and sine."""
-        hinge = self._hinge(joints)
-        m1, m2 = normals(np.asarray(hinge.axis))
-        along = hinge.turn_b @ m1
-        return (_law(self, "turn", (Angle(m1, along), Angle(m2, along)), self.angle, self.torque),)
+        return (_law(self, "turn", _turning(self._hinge(joints)), self.angle, self.torque),)
 
     def _hinge(self, joints: Joints) -> Revolute | Cylindrical:
-        joint = joints.get(self.joint)
-        if joint is None:
-            raise ModelError(
-                f"{self.where}: joint: expected a joint that was added before, found no '{self.joint}'. "
-                f"{nearest(self.joint, joints)}"
-            )
+        joint = _known(self, joints)
         if not isinstance(joint, Revolute | Cylindrical):
             raise ModelError(
                 f"{self.where}: joint: expected a revolute or cylindrical joint, which has an axis to turn about, "
@@ -259,7 +255,82 @@ class Bushing(Element):
         return tuple(Law("value", (row,), (0.0, k), damping=c) for row, k, c in used)
 
 
-ELEMENTS: tuple[type[Element], ...] = (Spring, Damper, Attraction, TorsionSpring, Bushing)
+@dataclass(frozen=True, kw_only=True)
+class Friction(Element):
+    """Dry friction in a revolute or prismatic joint: coefficient times the force N of the joint, against its motion.
+
+    In a revolute joint it is a torque with the `radius` of the pin, and N the whole force of the joint; in a prismatic
+    one N is the force across its axis. Below `speed`, in m/s where the parts rub, it falls to zero with the speed, so
+    that what it holds creeps: coefficient N v/sqrt(v^2 + speed^2).
+    """
+
+    joint: str
+    coefficient: float
+    radius: float | None = None
+    speed: float = 1e-3
+    kind: ClassVar[str] = "friction"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficient", _number(self.coefficient, f"{self.where}: coefficient", least=0.0))
+        object.__setattr__(self, "speed", positive(self.speed, f"{self.where}: speed"))
+        if self.radius is not None:
+            object.__setattr__(self, "radius", positive(self.radius, f"{self.where}: radius"))
+
+    def sides(self, joints: Joints) -> tuple[str, str]:
+        """The parts of the joint."""
+        joint = self._rubbing(joints)
+        return joint.a, joint.b
+
+    def points(self, joints: Joints) -> tuple[Array, Array]:
+        """The points of the joint."""
+        return self._rubbing(joints).points
+
+    def laws(self, joints: Joints) -> tuple[Law, ...]:
+        """One law of the angle or of the displacement."""
+        joint = self._rubbing(joints)
+        if isinstance(joint, Prismatic):
+            along: tuple[Row, ...] = (InPlane(np.asarray(joint.axis), *joint.points),)
+            return (Law("value", along, friction=self.coefficient, speed=self.speed, pressed_by=joint.name,
+                        pressing_rows=2),)  # fmt: skip
+        assert self.radius is not None
+        r, mu = self.radius, self.coefficient
+        return (Law("turn", _turning(joint), friction=mu * r, speed=self.speed / r, pressed_by=joint.name,
+                    pressing_rows=3),)  # fmt: skip
+
+    def _rubbing(self, joints: Joints) -> Revolute | Prismatic:
+        joint = _known(self, joints)
+        if not isinstance(joint, Revolute | Prismatic):
+            raise ModelError(
+                f"{self.where}: joint: expected a revolute or prismatic joint, found the {joint.where}. Dampers and "
+                "bushings take energy from other joints."
+            )
+        if isinstance(joint, Revolute) and self.radius is None:
+            raise ModelError(
+                f"{self.where}: radius: expected the radius of the pin of the {joint.where} in m, on which it acts, "
+                "found none. Try radius=0.01."
+            )
+        return joint
+
+
+ELEMENTS: tuple[type[Element], ...] = (Spring, Damper, Attraction, TorsionSpring, Bushing, Friction)
+
+
+def _known(element: Any, joints: Joints) -> Joint:
+    """The joint that an element names."""
+    joint = joints.get(element.joint)
+    if joint is None:
+        raise ModelError(
+            f"{element.where}: joint: expected a joint that was added before, found no '{element.joint}'. "
+            f"{nearest(element.joint, joints)}"
+        )
+    return joint
+
+
+def _turning(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
+    """Cosine and sine of the turn of the second body since the placement."""
+    m1, m2 = normals(np.asarray(hinge.axis))
+    along = hinge.turn_b @ m1
+    return Angle(m1, along), Angle(m2, along)
 
 
 def _number(value: Any, what: str, least: float = -np.inf) -> float:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError, nearest
+from porthos.model.derivatives import slope
 
 TIME = "t"
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
@@ -33,6 +34,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }  # fmt: skip
 LONGEST = 1000  # characters
 DEEPEST = 200  # levels of nesting
+RATES_DEEPEST = 4 * DEEPEST  # of derivatives, which are longer
 
 Formula: TypeAlias = Callable[[float], float]
 
@@ -40,6 +42,12 @@ Formula: TypeAlias = Callable[[float], float]
 def formula(text: str) -> Formula:
     """The function of time t that an expression stands for, or a ModelError that says what is wrong with it."""
     return _built(_parsed(text), text, DEEPEST)
+
+
+def rates(text: str) -> tuple[Formula, Formula]:
+    """The first and the second derivative of the function of time that an expression stands for."""
+    first = slope(_parsed(text), TIME)
+    return _built(first, text, RATES_DEEPEST), _built(slope(first, TIME), text, RATES_DEEPEST)
 
 
 def number(text: str) -> float:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from porthos.errors import ModelError, nearest
 from porthos.model.bodies import PointMass, RigidBody
+from porthos.model.drives import DRIVES
 from porthos.model.elements import ELEMENTS
 from porthos.model.fields import (
     Field,
@@ -134,7 +135,7 @@ SECTIONS: dict[str, Section] = {
         "joint",
         "A: {kind: revolute, a: ground, b: crank, at: [0, 0, 0], axis: [1, 0, 0]}",
         "kind",
-        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in JOINTS},
+        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in (*JOINTS, *DRIVES)},
         lambda model: model.joints,
         lambda joint: joint.kind,
     ),

@@ -1,4 +1,4 @@
-"""The part of a Model that adds joints.
+"""The part of a Model that adds joints and drives.
 
 Points and axes are world coordinates at the initial placement, or with frame="body" coordinates of each body.
 """
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from porthos.model import drives as d
 from porthos.model import joints as j
 from porthos.model.bodies import Body, Ground, Part
 from porthos.model.joint_base import Frame, Joint, check_gap
 from porthos.model.rows import Row
+from porthos.model.signals import Signal
 from porthos.notation import Array
 
 Side = Part | str
@@ -109,6 +111,35 @@ class Joining(ABC):
     ) -> Joint:  # fmt: skip
         """The point `at` of `b` stays in the plane through `at` with `normal`, fixed in `a` (1 row)."""
         return self._join(j.PointOnPlane, name, a, b, at=at, normal=normal, at_b=at_b, frame=frame, rough=rough)
+
+    # --- drives
+
+    def turn_drive(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, angle: Signal, at_b: ArrayLike | None = None,
+        axis_b: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """The turn of `b` against `a` about a shared axis since the placement is a function of time, in rad (1 row).
+
+        A joint must hold the axis, such as a revolute one. The torque is found; its work enters the balances.
+        """
+        given = {"at": at, "axis": axis, "angle": angle, "at_b": at_b, "axis_b": axis_b}
+        return self._join(d.TurnDrive, name, a, b, **given, frame=frame, rough=rough)
+
+    def slide_drive(
+        self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, displacement: Signal,
+        at_b: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """The point `at` of `b` moves along an axis of `a` by a function of time, in m since the placement (1 row)."""
+        given = {"at": at, "axis": axis, "displacement": displacement, "at_b": at_b}
+        return self._join(d.SlideDrive, name, a, b, **given, frame=frame, rough=rough)
+
+    def length_drive(
+        self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, length: Signal,
+        frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """The distance of a point of `a` and a point of `b` is a function of time, in m: a rope on a winch (1 row)."""
+        given = {"point_a": point_a, "point_b": point_b, "length": length}
+        return self._join(d.LengthDrive, name, a, b, **given, frame=frame, rough=rough)
 
     def _join(self, kind: type[Joint], name: str, a: Side, b: Side, **given: Any) -> Joint:
         """Add a joint in world coordinates, in which all joints are kept."""

@@ -58,7 +58,7 @@ class Spherical(_PointJoint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AxisJoint(_PointJoint):
+class AxisJoint(_PointJoint):
     """A joint given by a point and an axis fixed in A."""
 
     axis: ArrayLike
@@ -93,22 +93,31 @@ class _AxisJoint(_PointJoint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _TurningJoint(_AxisJoint):
-    """A joint about an axis that both bodies share; `rate` is the turning of B against A in rad/s at the start."""
+class SharedAxisJoint(AxisJoint):
+    """A joint about an axis that both bodies share."""
 
     axis_b: ArrayLike | None = None
-    rate: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         axis = self.axis if self.axis_b is None else self.axis_b
         object.__setattr__(self, "axis_b", unit(axis, f"{self.where}: axis_b"))
-        check_rate(self, self.rate)
 
     @property
     def turn_b(self) -> Array:
         """The least rotation from the axis of A to that of B."""
         return least_turn(np.asarray(self.axis), np.asarray(self.axis_b))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TurningJoint(SharedAxisJoint):
+    """A joint that turns about a shared axis; `rate` is the turning of B against A in rad/s at the start."""
+
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rate(self, self.rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +145,7 @@ class Cylindrical(_TurningJoint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prismatic(_AxisJoint):
+class Prismatic(AxisJoint):
     """Translation along a common axis: 5 rows, 1 degree of freedom; `rate` in m/s at the start.
 
     `rotation_b` turns vectors of the first part into the same vectors of the second, such as the axis.
@@ -170,7 +179,7 @@ class Prismatic(_AxisJoint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointOnLine(_AxisJoint):
+class PointOnLine(AxisJoint):
     """A point of B stays on a line fixed in A: 2 rows, 4 degrees of freedom."""
 
     kind: ClassVar[str] = "point_on_line"

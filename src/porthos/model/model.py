@@ -179,6 +179,16 @@ class Model(Joining):
             )
         )  # fmt: skip
 
+    def friction(
+        self, name: str, joint: Joint | str, coefficient: float, radius: float | None = None, speed: float = 1e-3
+    ) -> e.Element:
+        """Dry friction in a revolute joint with a pin of this `radius`, or in a prismatic one: coefficient times force.
+
+        Below `speed` in m/s it falls to zero, so that what it holds creeps.
+        """
+        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
+        return self._act(e.Friction(name=name, joint=known, coefficient=coefficient, radius=radius, speed=speed))
+
     # --- loads and ports
 
     def load(

@@ -29,22 +29,26 @@ class Python:
 
 @dataclass(frozen=True)
 class Plan:
-    """`inputs` has the value of each port, `loads` the parts of each load: its force, its torque, or both."""
+    """`inputs` has the value of each port, `loads` the parts of each load: its force, its torque, or both.
+
+    `motions` has what each drive follows.
+    """
 
     step: float
     steps: int
     every: int
     inputs: Mapping[str, Any]
     loads: Mapping[str, tuple[Any, ...]]
+    motions: Mapping[str, Any]
 
     @property
     def text(self) -> str:
         """The plan as JSON."""
         inputs = {name: _write(value) for name, value in self.inputs.items()}
         loads = {name: [_write(part) for part in parts] for name, parts in self.loads.items()}
-        return json.dumps(
-            {"step": self.step, "steps": self.steps, "every": self.every, "inputs": inputs, "loads": loads}
-        )
+        motions = {name: _write(value) for name, value in self.motions.items()}
+        numbers = {"step": self.step, "steps": self.steps, "every": self.every}
+        return json.dumps({**numbers, "inputs": inputs, "loads": loads, "motions": motions})
 
     @classmethod
     def read(cls, text: str) -> Plan:
@@ -52,13 +56,15 @@ class Plan:
         data = json.loads(text)
         inputs = {name: _read(value) for name, value in data["inputs"].items()}
         loads = {name: tuple(_read(part) for part in parts) for name, parts in data["loads"].items()}
-        return cls(data["step"], data["steps"], data["every"], inputs, loads)
+        motions = {name: _read(value) for name, value in data["motions"].items()}
+        return cls(data["step"], data["steps"], data["every"], inputs, loads, motions)
 
     def missing(self) -> dict[str, str]:
-        """Loads and ports whose functions have to be given again, and what they are."""
+        """Loads, ports and drives whose functions have to be given again, and what they are."""
         parts: Iterable[tuple[str, Any]] = [
             *((name, part) for name, parts in self.loads.items() for part in parts),
             *self.inputs.items(),
+            *self.motions.items(),
         ]
         return {name: part.kind for name, part in parts if isinstance(part, Python)}
 

@@ -7,6 +7,7 @@ its slope jumps. A step of a simulation that ends there keeps its order.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
@@ -14,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
-from porthos.model.expressions import Formula, formula
+from porthos.model.expressions import Formula, formula, rates
 from porthos.notation import Array, finite, positive
 
 Level: TypeAlias = Annotated[Any, "a number, or a vector"]
 Numbers: TypeAlias = Annotated[Any, "a list of numbers"]
 Rows: TypeAlias = Annotated[Any, "a list of numbers, or of vectors"]
 Formulas: TypeAlias = Annotated[str | tuple[Any, ...], "an expression in t, or one for each component"]
+Rate: TypeAlias = Callable[[float], Any]
 # What a load or an input may be: a constant, or a function of time.
 Signal: TypeAlias = Annotated[Any, "a constant, or a function of time"]
 
@@ -66,6 +68,11 @@ class TimeSignal:
     def breakpoints(self) -> tuple[float, ...]:
         """Times at which the function or its slope jumps."""
         return ()
+
+    @property
+    def rates(self) -> tuple[Rate, Rate] | None:
+        """Its first and its second derivative, if they are known as functions."""
+        return None
 
     def _same_size(self, *keys: str) -> None:
         """Store the levels named, or say which two of them do not fit together."""
@@ -115,29 +122,56 @@ class Table(TimeSignal):
 
 @dataclass(frozen=True)
 class Ramp(TimeSignal):
-    """From `before` to `after` along a straight line between the times `begin` and `end`."""
+    """From `before` to `after` along a straight line between the times `begin` and `end`.
+
+    If it is `smooth`, along the curve x^3 (10 - 15 x + 6 x^2), which begins and ends at rest and without acceleration.
+    """
 
     begin: float
     end: float
     after: Level
     before: Level = 0.0
+    smooth: bool = False
 
     def __post_init__(self) -> None:
         for key in ("begin", "end"):
             object.__setattr__(self, key, _number(getattr(self, key), f"Ramp: {key}"))
         if not self.end > self.begin:
             raise ModelError(f"Ramp: end: expected a time after begin = {self.begin}, found {self.end}.")
+        if not isinstance(self.smooth, bool):
+            raise ModelError(f"Ramp: smooth: expected True or False, found {self.smooth!r}.")
         self._same_size("after", "before")
 
     def __call__(self, t: float) -> float | Array:
         """before + (after - before) s, with s from 0 to 1."""
-        s = min(1.0, max(0.0, (t - self.begin) / (self.end - self.begin)))
+        s = self._share(t)
+        s = s * s * s * (10.0 - 15.0 * s + 6.0 * s * s) if self.smooth else s
         return (1.0 - s) * self.before + s * self.after
+
+    def _share(self, t: float) -> float:
+        return min(1.0, max(0.0, (t - self.begin) / (self.end - self.begin)))
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
-        """Where the line begins and ends."""
+        """Where it begins and ends."""
         return (self.begin, self.end)
+
+    @property
+    def rates(self) -> tuple[Rate, Rate] | None:
+        """Those of the curve; the straight line has a jump in its first one."""
+        if not self.smooth:
+            return None
+        height, length = self.after - self.before, self.end - self.begin
+
+        def rate(t: float) -> Any:
+            x = self._share(t)
+            return height * (30.0 * (x * (1.0 - x)) ** 2 / length)
+
+        def second(t: float) -> Any:
+            x = self._share(t)
+            return height * (60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / length**2)
+
+        return rate, second
 
 
 @dataclass(frozen=True)
@@ -182,6 +216,15 @@ class Sine(TimeSignal):
         wave = float(np.sin(2 * np.pi * self.frequency * t + self.phase))
         return self.offset + wave * self.amplitude
 
+    @property
+    def rates(self) -> tuple[Rate, Rate]:
+        """A cosine, and minus the sine."""
+        w = 2 * np.pi * self.frequency
+        return (
+            lambda t: w * float(np.cos(w * t + self.phase)) * self.amplitude,
+            lambda t: -w * w * float(np.sin(w * t + self.phase)) * self.amplitude,
+        )
+
 
 @dataclass(frozen=True)
 class Expression(TimeSignal):
@@ -210,6 +253,14 @@ class Expression(TimeSignal):
         if isinstance(self.formula, str):
             return float(self._parts[0](t))
         return np.array([part(t) for part in self._parts])
+
+    @property
+    def rates(self) -> tuple[Rate, Rate] | None:
+        """Those of the formula, if it is one."""
+        if not isinstance(self.formula, str):
+            return None
+        first, second = rates(self.formula)
+        return first, second
 
     @property
     def size(self) -> int | None:

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from porthos.errors import ResultError, Status, nearest
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.march import March
-from porthos.kernels.tables import TURN
+from porthos.kernels.tables import LENGTH, TURN, VALUE
 from porthos.notation import file_path
 from porthos.results.journal import recover
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
+from porthos.system.drives import Driven
 from porthos.system.initial import Adjustment
 from porthos.system.loads import Terminal
 from porthos.system.mechanical import MechanicalSystem
@@ -31,7 +32,8 @@ from porthos.system.tables import Plain, mechanism
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
 MODEL_FILES = (".yaml", ".yml")
-WITH_ELEMENTS = 2  # the format since which there are force elements
+WITH_ELEMENTS, WITH_DRIVES = 2, 3  # the formats since which there are force elements; drives and friction
+FRICTION = ("law_friction", "law_speed", "law_pressing")
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
 
@@ -229,8 +231,10 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     tables: dict[str, Any] = {}
     sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
-        if name not in group and attributes["format"] < WITH_ELEMENTS:
-            tables[name] = np.full([sizes.get(d, 0) for d in dimensions], -1)  # rows without laws, nothing else
+        newer = name.startswith("drive_") or name in FRICTION
+        if name not in group and attributes["format"] < (WITH_DRIVES if newer else WITH_ELEMENTS):
+            missing = 0 if name in FRICTION else -1  # rows without laws, nothing else
+            tables[name] = np.full([sizes.get(d, 0) for d in dimensions], missing)
         else:
             tables[name] = left[name] if lazy and name in left else _all(group[name])
         values = tables[name]
@@ -260,6 +264,7 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
     if sizes["n_body_ground"] != bodies + 1 or (sizes["n_link"], sizes["n_link_edge"]) != (links, links + 1):
         raise ValueError("tables of different systems")
     _check_laws(tables, sizes)
+    _check_drives(tables, sizes)
     if edges[0] != 0 or edges[-1] != rows or np.any(np.diff(edges) < 0):
         raise ValueError("table 'joint_row' does not divide the rows among the joints")
     for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1), ("load_body", bodies)):
@@ -279,12 +284,22 @@ def _check_laws(tables: dict[str, Any], sizes: dict[str, int]) -> None:
         ("law_form", 2),
         ("law_terms", SIZES["term"]),
         ("law_knots", sizes["n_knot"]),
+        ("law_pressing", first),
     ):
         if np.any(tables[name] < 0) or np.any(tables[name] > limit):
             raise ValueError(f"table '{name}' has a number that means nothing")
     counts = np.bincount(laws[first:], minlength=sizes["n_law"])
     if np.any(counts != np.where(tables["law_measure"] == TURN, 2, 1)) or np.any(np.diff(laws[first:]) < 0):
         raise ValueError("table 'row_law' does not give each law its rows")
+
+
+def _check_drives(tables: dict[str, Any], sizes: dict[str, int]) -> None:
+    """Drives follow rows of joints that look as they should."""
+    rows, last = tables["drive_row"], tables["joint_row"][sizes["n_joint"]]
+    if sizes["n_channel"] != sizes["n_port"] + sizes["n_drive"]:
+        raise ValueError("the tables of loads, ports and drives contradict each other")
+    if np.any(rows < 0) or np.any(rows >= last) or not np.all(np.isin(tables["drive_measure"], (LENGTH, VALUE, TURN))):
+        raise ValueError("table 'drive_row' or 'drive_measure' has a number that means nothing")
 
 
 def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:
@@ -304,6 +319,9 @@ def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajector
         joint_names=tuple(tables["joint_name"]),
         element_names=tuple(tables["element_name"]),
         terminals=terminals,
+        drives=tuple(
+            Driven(name, None, start) for name, start in zip(tables["drive_name"], tables["drive_start"], strict=True)
+        ),
         principal=tables["principal"],
         joint_points=tables["joint_points"],
         length=float(attributes["length"]),

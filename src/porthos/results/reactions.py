@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.notation import Array
+from porthos.system.drives import frozen
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix
 
@@ -19,15 +20,25 @@ def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Arra
     config, rate = system.still.copy(), np.zeros_like(system.still)
     for k in range(q.shape[0]):
         config[:-1], rate[:-1] = q[k], v[k]
+        matrix.system = frozen(system, wrench[k])
         result[k] = matrix.accelerations(config, rate, wrench[k])[1]
     return result
 
 
 def joint_reaction(
-    system: MechanicalSystem, joint: int, q: Array, multipliers: Array, side: int = 1
+    system: MechanicalSystem, joint: int, q: Array, multipliers: Array, wrench: Array
 ) -> tuple[Array, Array]:
-    """Force and torque (T, 3) that a joint exerts on its second body (side = 1) at its point there."""
-    mech = system.mech
+    """Force and torque (T, 3) that a joint exerts on its second body at its point there."""
+    if not np.isin(system.mech.drive.row, np.arange(*system.mech.joint[joint].tolist()[:2])).any():
+        return _reaction(system, joint, q, multipliers)
+    nodes = [_reaction(frozen(system, u), joint, q[[k]], multipliers[[k]]) for k, u in enumerate(wrench)]
+    force, torque = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
+    return force, torque
+
+
+def _reaction(system: MechanicalSystem, joint: int, q: Array, multipliers: Array) -> tuple[Array, Array]:
+    """The same where no row of the joint changes with time."""
+    mech, side = system.mech, 1
     rows = slice(int(mech.joint[joint].first), int(mech.joint[joint].last))
     ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
     config = np.concatenate([q, ground], axis=1)

@@ -24,7 +24,7 @@ from porthos.system.tables import plain
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 2  # raised whenever an older Porthos could not read the group any more
+FORMAT = 3  # raised whenever an older Porthos could not read the group any more
 GROUP = "porthos"
 
 # Variables of the root: dimensions, units, long name.
@@ -46,7 +46,7 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "joint_torque": (JOINT, "N m", "torque of the joint on its second body about the joint's point, in world axes"),
     "element_energy": (("time", "element"), "J", "energy that the force element stores"),
     "dissipated": (("time", "element"), "J", "energy that the force element has taken since the start"),
-    "work": (("time", "port"), "J", "energy that entered through the load or port since the start"),
+    "work": (("time", "port"), "J", "energy that entered through the load, port or drive since the start"),
 }
 
 # Tables of the group and their dimensions: the fields of Plain, of March, and the rest of a system.
@@ -71,20 +71,28 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "law_rest": ("n_law",),
     "law_force": ("n_law", "term"),
     "law_damping": ("n_law",),
+    "law_friction": ("n_law",),
+    "law_speed": ("n_law",),
     "law_measure": ("n_law",),
     "law_form": ("n_law",),
     "law_terms": ("n_law",),
     "law_knots": ("n_law", "edge"),
+    "law_pressing": ("n_law", "edge"),
     "knot": ("n_knot", "coordinate"),
+    "drive_row": ("n_drive",),
+    "drive_measure": ("n_drive",),
+    "drive_rest": ("n_drive",),
+    "drive_ahead": ("n_drive", "xyz"),
+    "drive_across": ("n_drive", "xyz"),
 }
 MARCH: dict[str, tuple[str, ...]] = {
     "t": ("n_time",),
     "q": ("n_time", "n_body", "slot", "xyz"),
     "v": ("n_time", "n_body", "slot", "xyz"),
-    "wrench": ("n_time", "n_port", "wrench_component"),
+    "wrench": ("n_time", "n_channel", "wrench_component"),  # loads and ports, then drives
     "multipliers": ("n_time", "n_row"),
-    "outputs": ("n_time", "n_port", "wrench_component"),
-    "work": ("n_time", "n_port"),
+    "outputs": ("n_time", "n_channel", "wrench_component"),
+    "work": ("n_time", "n_channel"),
     "loss": ("n_time", "n_element"),
     "iterations": ("n_time",),
 }
@@ -96,6 +104,8 @@ SYSTEM: dict[str, tuple[str, ...]] = {
     "port_body": ("n_port",),
     "port_inputs": ("n_port",),  # how many inputs each of them has
     "port_basis": ("n_input", "wrench_component"),  # the wrench of each input
+    "drive_name": ("n_drive",),
+    "drive_start": ("n_drive", "xyz"),  # motion, rate and acceleration
     "principal": ("n_body", "xyz", "xyz_body"),
     "joint_points": ("n_joint", "side", "xyz"),
     "initial_q": ("n_body_ground", "slot", "xyz"),
@@ -122,13 +132,12 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     import xarray
 
     axes = ["x", "y", "z"]
-    ports = [terminal.name for terminal in run.system.terminals]
     coordinates = {
         "time": ("time", run.t, {"units": "s", "long_name": "time"}),
         "body": ("body", labels(run.system.body_names), {"long_name": "name of the body"}),
         "joint": ("joint", labels(run.system.joint_names), {"long_name": "name of the joint"}),
         "element": ("element", labels(run.system.element_names), {"long_name": "name of the force element"}),
-        "port": ("port", labels(ports), {"long_name": "name of the load or port"}),
+        "port": ("port", labels(run.system.channel_names), {"long_name": "name of the load, port or drive"}),
         "axis": ("axis", axes, {"long_name": "axis of the world"}),
         "body_axis": ("body_axis", axes, {"long_name": "axis of the body frame"}),
     }
@@ -156,7 +165,7 @@ def owners_of(run: Trajectory, dimensions: tuple[str, ...]) -> list[str] | None:
         "body": run.system.body_names,
         "joint": run.system.joint_names,
         "element": run.system.element_names,
-        "port": [terminal.name for terminal in run.system.terminals],
+        "port": run.system.channel_names,
     }
     return list(names[dimensions[1]]) if len(dimensions) > 1 and dimensions[1] in names else None
 
@@ -225,6 +234,8 @@ def system_tables(system: MechanicalSystem) -> dict[str, Any]:
         "port_body": np.array([terminal.body for terminal in system.terminals], dtype=np.int64),
         "port_inputs": np.array([terminal.basis.shape[1] for terminal in system.terminals], dtype=np.int64),
         "port_basis": np.concatenate([np.zeros((0, 6)), *(terminal.basis.T for terminal in system.terminals)]),
+        "drive_name": labels(drive.name for drive in system.drives),
+        "drive_start": np.array([drive.start for drive in system.drives]).reshape(-1, 3),
         "principal": system.principal,
         "joint_points": system.joint_points,
         "initial_q": q0,

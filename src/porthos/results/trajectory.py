@@ -17,7 +17,8 @@ from porthos.kernels import balances
 from porthos.notation import Array, IntArray
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
-from porthos.results.views import BodyView, ElementView, JointView, PortView
+from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
+from porthos.system.drives import frozen
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory, undetermined_joints
 
@@ -49,12 +50,13 @@ class Trajectory(Run):
         """A spring, damper or other force element."""
         return ElementView(self, self.system.element_index(name))
 
-    def port(self, name: str) -> PortView:
-        """A load or port."""
-        names = [terminal.name for terminal in self.system.terminals]
+    def port(self, name: str) -> PortView | DriveView:
+        """A load or port, or a drive, which is a port with a motion as its input."""
+        names = self.system.channel_names
         if not (isinstance(name, str) and name in names):
-            raise PorthosError(f"'{self.system.name}' has no load or port '{name}'. {nearest(name, names)}")
-        return PortView(self, names.index(name))
+            raise PorthosError(f"'{self.system.name}' has no load, port or drive '{name}'. {nearest(name, names)}")
+        index = names.index(name)
+        return PortView(self, index) if index < len(self.system.terminals) else DriveView(self, index)
 
     def in_blocks(self, compute: Callable[[slice], tuple[Array, ...]]) -> tuple[Array, ...]:
         """What `compute` gives for ranges of rows, put together."""
@@ -180,7 +182,15 @@ class Trajectory(Run):
         system, u, w = self.system, row_memory(self.system), row_memory(self.system)
 
         def errors(rows: slice) -> tuple[Array, ...]:
-            return balances.constraint_errors(system.mech, self.raw.q[rows], self.raw.v[rows], system.still, u, w)
+            q, v, still = self.raw.q[rows], self.raw.v[rows], system.still
+            if not system.drives:
+                return balances.constraint_errors(system.mech, q, v, system.row_rates[0], still, u, w)
+            nodes = [frozen(system, wrench) for wrench in self.raw.wrench[rows]]
+            parts = [
+                balances.constraint_errors(node.mech, q[k : k + 1], v[k : k + 1], node.row_rates[0], still, u, w)
+                for k, node in enumerate(nodes)
+            ]
+            return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
         return self.in_blocks(errors)
 
@@ -191,12 +201,12 @@ class Trajectory(Run):
 
     @property
     def velocity_error(self) -> Array:
-        """Largest |G(q) v| at each time (T,)."""
+        """Largest |G(q) v| at each time (T,), |G(q) v - c'(t)| in the rows of drives."""
         return self._errors[1]
 
     @property
     def power_balance(self) -> Array:
-        """H(t_k) - H(t_{k-1}) minus work of loads and ports plus losses in between (T,); 0 for an exact balance."""
+        """H(t_k) - H(t_{k-1}) minus work of loads, ports and drives plus losses in between (T,); exact if 0."""
         change = np.diff(self.energy, prepend=self.energy[0]) + self._lost
         return change - self.in_blocks(lambda rows: (self.raw.work[rows].sum(axis=1),))[0]
 

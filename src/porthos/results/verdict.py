@@ -181,7 +181,7 @@ def _momenta(run: Trajectory) -> list[Finding]:
         inertia = max(inertia, float((mass * (run.raw.q[rows][:, :, 0] ** 2).sum(axis=2)).sum(axis=1).max()))
     inertia += float(np.asarray(mech.body.euler).sum())
     pulled = np.asarray(mech.gravity) != 0.0
-    outside = held or len(run.system.terminals) > 0
+    outside = held or len(run.system.channel_names) > 0
     # gravity turns about all axes but its own, if it has the direction of one
     own = pulled if np.count_nonzero(pulled) == 1 else np.zeros(3, dtype=bool)
     free_p = ~pulled & (not outside)

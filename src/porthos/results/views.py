@@ -58,7 +58,8 @@ class JointView:
         run = self._run
 
         def reaction(rows: slice) -> tuple[Array, ...]:
-            return joint_reaction(run.system, self._index, run.raw.q[rows], run.multipliers_of(rows))
+            lam = run.multipliers_of(rows)
+            return joint_reaction(run.system, self._index, run.raw.q[rows], lam, run.raw.wrench[rows])
 
         force, torque = run.in_blocks(reaction)
         return force, torque
@@ -121,6 +122,35 @@ class PortView:
         return np.cumsum(self._run.raw.work[:, self._index])
 
 
+class DriveView:
+    """A drive: the motion that it prescribed, what force that took, and the energy that went through it."""
+
+    def __init__(self, run: Trajectory, index: int) -> None:
+        self._run, self._index = run, index
+
+    @property
+    def motion(self) -> Array:
+        """The prescribed angle, displacement or distance at the recorded times (T,)."""
+        return self._run.raw.wrench[:, self._index, 0]
+
+    @property
+    def input(self) -> Array:
+        """Its rate at the recorded times (T,)."""
+        return self._run.raw.wrench[:, self._index, 1]
+
+    @property
+    def output(self) -> Array:
+        """The force or torque that drives it (T,), the mean over the last step before each time; NaN at the start."""
+        force = self._run.raw.outputs[:, self._index, 0].copy()
+        force[0] = np.nan
+        return force
+
+    @property
+    def work(self) -> Array:
+        """Energy that entered the system through this drive since the start (T,)."""
+        return np.cumsum(self._run.raw.work[:, self._index])
+
+
 class ElementView:
     """A force element: what it measures, its force, and its energy. Forces pull the two parts together if positive."""
 
@@ -133,7 +163,9 @@ class ElementView:
         laws = elements.laws_of(self._index)
 
         def states(rows: slice) -> tuple[Array, ...]:
-            return tuple(x[:, laws] for x in elements.states(run.raw.q[rows], run.raw.v[rows], run.system.still))
+            q, v = run.raw.q[rows], run.raw.v[rows]
+            lam = run.multipliers_of(rows) if elements.rubs else np.zeros((len(q), run.system.mech.row.size))
+            return tuple(x[:, laws] for x in elements.states(q, v, lam, run.system.still))
 
         return tuple(x[:, 0] if laws.size == 1 else x for x in run.in_blocks(states))
 

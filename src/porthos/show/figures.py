@@ -198,10 +198,11 @@ def compare(
 
 
 def work(run: Trajectory | StateTrajectory, ax: Axes | None = None) -> Figure:
-    """Where energy came from: the work of each load and port, their sum, and the change of energy, which it covers."""
+    """Where energy came from: the work of each load, port and drive, their sum, and the change of energy."""
     figure, ax = canvas(ax)
     axis = "energy [J]" if isinstance(run, Trajectory) else "energy"
-    drawn = [Curve("", f"$W$ of {literal(name)}", axis, False, run.port(name).work) for name in run.system.ports]
+    names = run.system.channel_names if isinstance(run, Trajectory) else run.system.ports
+    drawn = [Curve("", f"$W$ of {literal(name)}", axis, False, run.port(name).work) for name in names]
     H = run.energy if isinstance(run, Trajectory) else run.H
     total = H - H[0] - np.cumsum(run.power_balance)
     if len(drawn) != 1:

@@ -76,7 +76,7 @@ def joint_solids(run: Trajectory, bodies: list[Solid], size: float, up: Array) -
     solids, links = [], []
     for index, joint in enumerate(run.system.description["joints"]):
         site = _site(run, index, bodies, size)
-        if joint["kind"] == "distance":
+        if joint["kind"] in ("distance", "length_drive"):
             links.append(Link((site.parts[0], site.points[0]), (site.parts[1], site.points[1]), 0.4 * site.r))
         solids += _pieces(site, joint)
         solids += [foot(point, site.r, up) for point in _held(site, joint)]
@@ -125,6 +125,10 @@ def _pieces(site: _Site, joint: dict[str, Any]) -> list[Solid]:
             return [*site.plate(normal), site.piece(1, "cylinder", (1.8, 0.6), normal)]
         case "point_on_plane":
             return [*site.plate(normal), ball]
+        case "turn_drive":
+            return [site.piece(0, "cylinder", (1.8, 1.6), axis)]
+        case "slide_drive":
+            return [site.piece(1, "cone", (1.2, 3.0), axis)]
         case "fixed":
             return [site.piece(1, "box", (2.4, 2.4, 2.4))]
         case _:
@@ -133,7 +137,7 @@ def _pieces(site: _Site, joint: dict[str, Any]) -> list[Solid]:
 
 def _held(site: _Site, joint: dict[str, Any]) -> list[Array]:
     """Points at which the ground holds a joint: the ends of a rail, or its point."""
-    if GROUND not in site.parts:
+    if GROUND not in site.parts or joint["kind"] in ("turn_drive", "slide_drive"):
         return []
     side = site.parts.index(GROUND)
     if side == 0 and joint["kind"] in ("cylindrical", "prismatic", "point_on_line"):

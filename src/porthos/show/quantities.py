@@ -55,6 +55,9 @@ OF_PORTS = {
     "work": Quantity("$W$", "work [J]"),
 }
 
+WORK = {"work": OF_PORTS["work"]}
+OF_SLIDES = {"motion": Quantity("$s$", "length [m]"), "output": Quantity("$F$", "force [N]"), **WORK}
+OF_TURNS = {"motion": Quantity("$s$", "angle [rad]"), "output": Quantity(r"$\tau$", "torque [N m]"), **WORK}
 OF_ELEMENTS = {
     "energy": Quantity("$V_e$", "energy [J]"),
     "dissipated": Quantity("$D$", "energy [J]"),
@@ -94,12 +97,14 @@ def _owners(run: Trajectory) -> list[tuple[list[str], dict[str, Quantity], Any]]
     """Who has quantities, which, and how to get at them."""
     ports = [terminal.name for terminal in run.system.terminals]
     elements = [([name], table, run.element) for name, table in element_quantities(run).items()]
+    drives = [([name], table, run.port) for name, table in drive_quantities(run).items()]
     return [
         ([""], QUANTITIES, lambda _: run),
         (list(run.system.body_names), OF_BODIES, run.__getitem__),
         (list(run.system.joint_names), OF_JOINTS, run.joint),
         (ports, OF_PORTS, run.port),
         *elements,
+        *drives,
     ]
 
 
@@ -107,6 +112,12 @@ def element_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
     """What each force element has by its name; the forces of a bushing are many and have no curve."""
     tables = {"torsion_spring": OF_HINGES, "bushing": OF_ELEMENTS}
     return {one["name"]: tables.get(one["kind"], OF_LINES) for one in run.system.description.get("elements", [])}
+
+
+def drive_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
+    """What each drive has by its name, beside its reaction as a joint."""
+    kinds = {one["name"]: one["kind"] for one in run.system.description["joints"]}
+    return {drive.name: OF_TURNS if kinds[drive.name] == "turn_drive" else OF_SLIDES for drive in run.system.drives}
 
 
 def energy_parts(run: Run) -> list[str]:

@@ -22,6 +22,7 @@ from porthos.show.quantities import (
     Quantity,
     balance,
     curves,
+    drive_quantities,
     element_quantities,
     energy_parts,
 )
@@ -101,6 +102,7 @@ def offered(run: Trajectory, numbers: Numbers, detailed: bool, whole: str = "") 
     if detailed:
         owners = [("bodies", system.body_names, OF_BODIES), ("joints", system.joint_names, OF_JOINTS)]
         owners += [("springs and dampers", (name,), table) for name, table in element_quantities(run).items()]
+    owners += [("drives", (name,), table) for name, table in drive_quantities(run).items()]
     ports = [terminal.name for terminal in system.terminals]
     for group, names, table in (*owners, ("loads and ports", ports, OF_PORTS)):
         for owner, attribute in product(names, table):

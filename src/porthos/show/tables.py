@@ -29,6 +29,15 @@ def model_tables(run: Trajectory) -> str:
             [_joint(run, k, joint) for k, joint in enumerate(about["joints"])],
         ),
         table(
+            "Drives",
+            ["name", "kind", "motion, in SI units"],
+            [
+                [escape(joint["name"]), escape(joint["kind"].replace("_", " ")), escape(joint["motion"])]
+                for joint in about["joints"]
+                if "motion" in joint
+            ],
+        ),
+        table(
             "Force elements",
             ["name", "kind", "between", "law, in SI units"],
             [_element(element) for element in about.get("elements", [])],

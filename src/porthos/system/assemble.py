@@ -10,6 +10,7 @@ import numpy as np
 from porthos.errors import ModelError
 from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TABLE, TERMS, TURN, VALUE, Mechanism
 from porthos.model.bodies import Body, PointMass, RigidBody
+from porthos.model.drives import TurnDrive
 from porthos.model.elements import Law
 from porthos.model.forces import Load
 from porthos.model.model import Model
@@ -17,6 +18,7 @@ from porthos.model.ports import Port
 from porthos.notation import Array
 from porthos.system.closing import close, held_bodies, is_open
 from porthos.system.describe import describe
+from porthos.system.drives import Driven
 from porthos.system.initial import place
 from porthos.system.loads import Terminal
 from porthos.system.mechanical import MechanicalSystem
@@ -24,6 +26,7 @@ from porthos.system.rates import start_twists
 from porthos.system.rows import Placement, Rows
 from porthos.system.tables import Plain, mechanism
 
+MEASURES = {"length": LENGTH, "value": VALUE, "turn": TURN}
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 SPIN_STIFFNESS = 1e-4  # of the largest moment: what stands for it in the matrix; errors shrink by this in an iteration
 
@@ -54,6 +57,7 @@ def assemble(
         joint_names=tuple(joint.name for joint in model.joints),
         element_names=tuple(element.name for element in model.elements),
         terminals=terminals,
+        drives=tuple(Driven.of(drive.name, drive.motion) for _, drive in rows.drives),
         principal=placement.principal,
         joint_points=points[:joints],
         length=_length(mech, points.reshape(-1, 3), placement),
@@ -92,6 +96,8 @@ def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:
         load_printed=np.array([x.torque_map == "printed" for x in acting], dtype=np.int64),
         row_law=np.array(rows.row_law, dtype=np.int64),
         **_law_columns(rows.laws),
+        law_pressing=np.array(rows.pressing, dtype=np.int64).reshape(-1, 2),
+        **_drive_columns(rows, placement),
     )
     return mechanism(arrays)
 
@@ -101,7 +107,6 @@ def _law_columns(laws: list[Law]) -> dict[str, Any]:
     force = np.zeros((len(laws), TERMS))
     tables = [np.zeros((0, 2)) if law.table is None else law.table for law in laws]
     ends = np.cumsum([0, *(len(table) for table in tables)])
-    measures = {"length": LENGTH, "value": VALUE, "turn": TURN}
     for k, law in enumerate(laws):
         force[k, : len(law.force)] = law.force
         force[k, 0] += law.inverse
@@ -110,11 +115,29 @@ def _law_columns(laws: list[Law]) -> dict[str, Any]:
         "law_rest": np.array([law.rest for law in laws], dtype=np.float64),
         "law_force": force,
         "law_damping": np.array([law.damping for law in laws], dtype=np.float64),
-        "law_measure": np.array([measures[law.measure] for law in laws], dtype=np.int64),
+        "law_friction": np.array([law.friction for law in laws], dtype=np.float64),
+        "law_speed": np.array([law.speed for law in laws], dtype=np.float64),
+        "law_measure": np.array([MEASURES[law.measure] for law in laws], dtype=np.int64),
         "law_form": np.array(forms, dtype=np.int64),
         "law_terms": np.array([len(law.force) for law in laws], dtype=np.int64),
         "law_knots": np.stack([ends[:-1], ends[1:]], axis=1).astype(np.int64).reshape(-1, 2),
         "knot": np.concatenate([np.zeros((0, 2)), *tables]),
+    }
+
+
+def _drive_columns(rows: Rows, placement: Placement) -> dict[str, Any]:
+    """The drives as arrays; vectors are in the directors of their first body."""
+    ahead, across = np.zeros((len(rows.drives), 3)), np.zeros((len(rows.drives), 3))
+    for k, (_, drive) in enumerate(rows.drives):
+        if isinstance(drive, TurnDrive):
+            ahead[k] = placement.vector(drive.a, drive.ahead(drive.start))
+            across[k] = placement.vector(drive.a, drive.ahead(drive.start + np.pi / 2))
+    return {
+        "drive_row": np.array([row for row, _ in rows.drives], dtype=np.int64),
+        "drive_measure": np.array([MEASURES[drive.measure] for _, drive in rows.drives], dtype=np.int64),
+        "drive_rest": np.array([drive.start for _, drive in rows.drives], dtype=np.float64),
+        "drive_ahead": ahead,
+        "drive_across": across,
     }
 
 

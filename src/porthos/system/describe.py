@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from porthos.model.bodies import RigidBody
+from porthos.model.drives import Drive
 from porthos.model.elements import Element
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
@@ -41,8 +42,12 @@ def describe(model: Model, closing: Closing | None = None) -> dict[str, Any]:
 
 def _joint(joint: Joint) -> dict[str, Any]:
     """A joint where it is closed: what both bodies share is there once."""
-    twice = {"frame", "rough", "rate", "normal_b", "rotation_b", *(["axis_b"] if hasattr(joint, "axis") else [])}
-    return {"kind": joint.kind, **{key: value for key, value in _plain(joint).items() if key not in twice}}
+    left = {"frame", "rough", "rate", "normal_b", "rotation_b", *(["axis_b"] if hasattr(joint, "axis") else [])}
+    more = {}
+    if isinstance(joint, Drive):
+        left.add(joint.prescribed)
+        more["motion"] = str(joint.motion.source)
+    return {"kind": joint.kind, **{key: value for key, value in _plain(joint).items() if key not in left}, **more}
 
 
 def _ends(model: Model, element: Element) -> dict[str, Any]:

@@ -50,22 +50,34 @@ class Elements:
         """What each element stores (T, E) at the states q (T, N, 4, 3)."""
         return element_energies(self.mech, len(self), q, still)
 
-    def states(self, q: Array, v: Array, still: Array) -> tuple[Array, Array]:
-        """Measures and forces (T, F) of all laws at the states q, v (T, N, 4, 3)."""
-        return law_states(self.mech, q, v, still)
+    @property
+    def rubs(self) -> bool:
+        """Whether there is friction, which depends on the forces of joints."""
+        return bool(np.any(self.mech.law.friction > 0.0))
+
+    def grips(self, lam: Array) -> Array:
+        """mu N (..., F) of all laws with the multipliers (..., R) of the joints."""
+        result = np.zeros((*lam.shape[:-1], self.mech.law.size))
+        for n, law in enumerate(self.mech.law):
+            result[..., n] = law.friction * np.linalg.norm(lam[..., slice(*law.pressing)], axis=-1)
+        return result
+
+    def states(self, q: Array, v: Array, lam: Array, still: Array) -> tuple[Array, Array]:
+        """Measures and forces (T, F) of all laws at the states q, v (T, N, 4, 3), lam (T, R) of the joints."""
+        return law_states(self.mech, q, v, self.grips(lam), still)
 
     def laws_of(self, index: int) -> IntArray:
         """The laws of one element."""
         joint = self.mech.joint[index]
         return np.unique(self.mech.row.law[joint.first : joint.last]).astype(np.int64)
 
-    def multipliers(self, q: Array, v: Array) -> Array:
-        """lam (R,) of all rows."""
-        return self._multipliers(q, v)[0]
+    def multipliers(self, q: Array, v: Array, lam: Array | None = None) -> Array:
+        """Those (R,) of all rows; friction with those of the joints, lam, none without them."""
+        return self._multipliers(q, v, lam)[0]
 
-    def add_forces(self, q: Array, v: Array, x: Array) -> None:
+    def add_forces(self, q: Array, v: Array, x: Array, lam: Array | None = None) -> None:
         """Add forces and torques on the bodies to the momentum rows of x."""
-        nodal.subtract_reactions(self.mech, self.multipliers(q, v), self._vectors, x)
+        nodal.subtract_reactions(self.mech, self.multipliers(q, v, lam), self._vectors, x)
 
     def losses(self, q: Array, v: Array) -> Array:
         """The power (E,) that each element takes, g'^T D g'."""
@@ -117,11 +129,12 @@ class Elements:
         rate = self._rows.jacobian(v, self._rates.u, self._rates.w)
         return Response(G, rate, lam, self._square(K), self._square(D))
 
-    def _multipliers(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    def _multipliers(self, q: Array, v: Array, joints: Array | None = None) -> tuple[Array, Array, Array]:
         count = self.mech.row.size
+        grips = np.zeros(self.mech.law.size) if joints is None else self.grips(joints)
         g, rate, lam, K, D = (np.zeros((count, *more)) for more in ((), (), (), (2,), (2,)))
         nodal.row_values(self.mech, q, v, self._vectors, self._rates, g, rate)
-        respond(self.mech, g, rate, lam, K, D)
+        respond(self.mech, grips, g, rate, lam, K, D)
         return lam, K, D
 
     def _square(self, pairs: Array) -> sparse.csr_array:

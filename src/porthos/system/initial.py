@@ -15,7 +15,7 @@ from porthos.errors import InconsistentStateError, ModelError
 from porthos.notation import Array
 from porthos.system.constraints import RIGIDITY
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import NodalMatrix, joint_gaps, joint_rates, rigid_velocity
+from porthos.system.nodal import NodalMatrix, joint_gaps, rigid_velocity, velocity_gaps
 from porthos.system.rows import moved
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
@@ -78,16 +78,16 @@ def _project_position(system: MechanicalSystem, q: Array) -> Array:
 
 
 def nearest_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
-    """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = 0."""
+    """The twists (N, 6) nearest to `twist` in the mass metric that satisfy G v = c'; c' = 0 but for drives."""
     matrix, result = NodalMatrix(system), twist.copy()
     for _ in range(2):  # the second pass removes the round-off of the first
-        result += matrix.motion(q, -joint_rates(system, q, rigid_velocity(system, q, result)))
+        result += matrix.motion(q, -velocity_gaps(system, q, rigid_velocity(system, q, result)))
     return result
 
 
 def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
-    """|g| and |G v| of every joint row."""
-    return np.abs(joint_gaps(system, q)), np.abs(joint_rates(system, q, rigid_velocity(system, q, twist)))
+    """|g| and |G v - c'| of every joint row."""
+    return np.abs(joint_gaps(system, q)), np.abs(velocity_gaps(system, q, rigid_velocity(system, q, twist)))
 
 
 def _row_scale(system: MechanicalSystem) -> Array:
@@ -144,7 +144,7 @@ def multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> 
     acceleration, joint = NodalMatrix(system).accelerations(q, v, wrench)
     force = np.zeros(system.n)
     if system.terminals:
-        u = np.concatenate([np.linalg.pinv(t.basis) @ w for t, w in zip(system.terminals, wrench, strict=True)])
+        u = np.concatenate([np.linalg.pinv(t.basis) @ w for t, w in zip(system.terminals, wrench, strict=False)])
         force = system.Bt(system.from_kernel(q)) @ u
     first = 6 * system.rigid.size
     G = system.G(system.from_kernel(q))

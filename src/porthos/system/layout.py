@@ -88,6 +88,7 @@ def _layout(
     diagonal = np.array([place[b, b] for b in range(bodies)], dtype=np.int64)
     mass = np.where(mech.body.mass > 0.0, mech.body.mass, 1.0)
     factors, solve = operations(pattern)
+    exact = not (mech.body.spin.any() or mech.law.friction.any())
     worth = max(CHEAPEST, ITERATION * factors / max(1.0, solve))
     return Layout(
         pattern,
@@ -107,7 +108,7 @@ def _layout(
             SHARE, joint=[nodes[j] for at in shares for j, _ in at], side=[s for at in shares for _, s in at]
         ),
         between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=int),
-        complete=int(not mech.body.spin.any() and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
+        complete=int(exact and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
         worth=worth,
         costly=int(worth > COSTLY),
         stiff=int(np.any(joint.soft)),

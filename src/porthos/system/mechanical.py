@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from porthos.errors import PorthosError, nearest
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
+from porthos.system.drives import Driven, inputs_at, require_descriptor, row_rates
 from porthos.system.elements import Elements
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.loads import Loads, Terminal
+from porthos.system.naming import Named
 from porthos.system.phdae import PHDAE
 from porthos.system.tables import constraints_of, elements_of
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from porthos.system.initial import Adjustment
 
 
-class MechanicalSystem(PHDAE):
+class MechanicalSystem(Named, PHDAE):
     """An assembled mechanism. Made by `Model.assemble()`; immutable."""
 
     tangent_cost = ANALYTIC
@@ -45,6 +46,7 @@ class MechanicalSystem(PHDAE):
         joint_names: tuple[str, ...],
         element_names: tuple[str, ...],
         terminals: tuple[Terminal, ...],
+        drives: tuple[Driven, ...],
         principal: Array,
         joint_points: Array,
         length: float,
@@ -54,7 +56,7 @@ class MechanicalSystem(PHDAE):
         self.moving = mech  # joints, then force elements: what a step solves for
         self.mech = constraints_of(mech)  # joints only
         self.body_names, self.joint_names = body_names, joint_names
-        self.element_names, self.terminals = element_names, terminals
+        self.element_names, self.terminals, self.drives = element_names, terminals, drives
         self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
         self.length, self.description = length, description
@@ -64,7 +66,7 @@ class MechanicalSystem(PHDAE):
 
     def __repr__(self) -> str:
         bodies, joints, elements = map(len, (self.body_names, self.joint_names, self.element_names))
-        parts = f"{bodies} bodies, {joints} joints, {elements} elements, {len(self.terminals)} ports"
+        parts = f"{bodies} bodies, {joints} joints, {elements} elements, {len(self.channel_names)} ports"
         return f"MechanicalSystem('{self.name}': {parts}, n = {self.n} coordinates, m = {self.m} constraints)"
 
     # --- sizes and places
@@ -151,22 +153,15 @@ class MechanicalSystem(PHDAE):
         """The loads with their u(t)."""
         return self.loads.sources
 
-    def body_index(self, name: str) -> int:
-        """The number of a body."""
-        return self._index("body", self.body_names, name)
+    @property
+    def channel_names(self) -> tuple[str, ...]:
+        """Through what energy comes in: loads and ports, then drives."""
+        return (*(port.name for port in self.terminals), *(drive.name for drive in self.drives))
 
-    def joint_index(self, name: str) -> int:
-        """The number of a joint."""
-        return self._index("joint", self.joint_names, name)
-
-    def element_index(self, name: str) -> int:
-        """The number of a force element."""
-        return self._index("force element", self.element_names, name)
-
-    def _index(self, what: str, names: tuple[str, ...], name: str) -> int:
-        if not (isinstance(name, str) and name in names):
-            raise PorthosError(f"system '{self.name}' has no {what} '{name}'. {nearest(name, names)}")
-        return names.index(name)
+    @cached_property
+    def row_rates(self) -> tuple[Array, Array]:
+        """What G v and its rate are in all joint rows (R,): zero except for drives; at t = 0, see `drives.frozen`."""
+        return row_rates(self.mech, inputs_at(self, 0.0))
 
     # --- states
 
@@ -197,7 +192,7 @@ class MechanicalSystem(PHDAE):
         from porthos.system.initial import multipliers  # it needs this module
 
         q, v = self.initial_arrays()
-        lam = multipliers(self, q, v, self.loads.wrench_at(0.0))
+        lam = multipliers(self, q, v, inputs_at(self, 0.0))
         return np.concatenate([self.from_kernel(q), self.from_kernel(v), lam])
 
     def initial_arrays(self) -> tuple[Array, Array]:
@@ -345,6 +340,7 @@ class MechanicalSystem(PHDAE):
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, -grad V - C v - G^T lambda + B~ u, G v)."""
+        require_descriptor(self)
         q, v, lam = self.split(x)
         G = self.G(q)
         return np.concatenate([v, self.force(q, v, u) - G.T @ lam, G @ v])
@@ -368,6 +364,7 @@ class MechanicalSystem(PHDAE):
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
+        require_descriptor(self)
         q, v, lam = self.split(x)
         one, G = sparse.eye_array(self.n), self.G(q)
         by_q, by_v = self.force_tangent(q, v, u)
@@ -382,12 +379,14 @@ class MechanicalSystem(PHDAE):
         """The same system in the index-1 form (61): x = (q, v, lambda, gamma)."""
         from porthos.system.ggl import GGLForm  # it needs this module
 
+        require_descriptor(self)
         return GGLForm(self)
 
     def formulation(self, name: str) -> Descriptor:
         """The same system for Runge-Kutta methods: g = 0, (24) itself, both levels of constraints, or (61)."""
         from porthos.system.formulations import formulation_of  # it needs this module
 
+        require_descriptor(self)
         return formulation_of(self, name)
 
     def structure(self, x: Array, t: float = 0.0) -> Report:

@@ -15,6 +15,8 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
 from porthos.system.rows import reduced_blocks
 
+FRICTION_SOLVES = 60  # until friction and the forces of joints, on which it depends, agree; errors shrink by about mu
+SETTLED = 1e-13
 INVOLVED = 1e-8  # share of a row in a combination without force from which it takes part
 
 
@@ -30,10 +32,10 @@ def joint_gaps(system: MechanicalSystem, q: Array) -> Array:
     return np.einsum("rk,rk->r", u, w) - system.mech.row.c
 
 
-def joint_rates(system: MechanicalSystem, q: Array, v: Array) -> Array:
-    """G v (R,) of every joint row."""
+def velocity_gaps(system: MechanicalSystem, q: Array, v: Array) -> Array:
+    """G v - c' (R,) of every joint row; c' is that of drives."""
     (u, w), (du, dw) = system.row_vectors(q, constant=1.0), system.row_vectors(v, constant=0.0)
-    return np.einsum("rk,rk->r", u, dw) + np.einsum("rk,rk->r", w, du)
+    return np.einsum("rk,rk->r", u, dw) + np.einsum("rk,rk->r", w, du) - system.row_rates[0]
 
 
 def rigid_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
@@ -117,18 +119,24 @@ class NodalMatrix:
         return self._solve(q)[1][: first - 6].reshape(-1, 6)
 
     def accelerations(self, q: Array, v: Array, wrench: Array) -> tuple[Array, Array]:
-        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = 0.
+        """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = c''.
 
         Where rows repeat others, the multipliers of closed loops are those of least norm.
         """
         mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
         nodal.acceleration_side(mech, q, v, wrench, self._rows, self._rates, result, self._side)
-        if self.system.element_names:
-            self.system.elements.add_forces(q, v, self._side)
-        redundant, x = self._solve(q)
-        result += rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6))
-        lam = x[first : first + mech.row.size]
-        return result, least_norm(self.system, q, lam) if redundant > 0 else lam
+        self._side[first : first + mech.row.size] += self.system.row_rates[1]
+        applied, lam, rows = self._side.copy(), None, slice(first, first + mech.row.size)
+        for _ in range(FRICTION_SOLVES if self.system.element_names and self.system.elements.rubs else 1):
+            last, self._side[:] = lam, applied
+            if self.system.element_names:
+                self.system.elements.add_forces(q, v, self._side, lam)
+            redundant, x = self._solve(q)
+            lam = least_norm(self.system, q, x[rows]) if redundant > 0 else x[rows]
+            if last is not None and np.abs(lam - last).max(initial=0.0) <= SETTLED * np.abs(lam).max(initial=0.0):
+                break
+        assert lam is not None
+        return result + rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6)), lam
 
     def _solve(self, q: Array) -> tuple[int, Array]:
         return nodal.solve_at(self.system.mech, self.system.layout, q, self._side, self._rows, self._factors)

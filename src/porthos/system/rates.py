@@ -1,6 +1,7 @@
 """Velocities at the start that joints and bodies are given: rates of joints, or of bodies to hold; the rest follows.
 
-The twists t of all bodies are the nearest to those given, in the metric of M, with G P t = 0 and C t = rates.
+The twists t of all bodies are the nearest to those given, in the metric of M, with G P t = c' and C t = rates; c' is
+that of drives.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ def start_twists(
     W = inverse_root(model, placement, q, system.length)[:-1]
     weighted = np.einsum("rbi,bij->rbj", rows.reshape(len(rows), -1, 6), W).reshape(len(rows), -1)
     size = np.maximum(np.linalg.norm(weighted, axis=1), 1e-300)
-    missing = np.concatenate([np.zeros(len(G)), rates]) - rows @ given.ravel()
+    missing = np.concatenate([system.row_rates[0], rates]) - rows @ given.ravel()
     step = np.zeros(given.size)
     step[moving] = np.linalg.lstsq(weighted[:, moving] / size[:, None], missing / size, rcond=1e-10)[0]
     twist = given + np.einsum("bij,bj->bi", W, step.reshape(-1, 6))
-    _check(system, driven, rows @ twist.ravel() - np.concatenate([np.zeros(len(G)), rates]), twist)
+    _check(system, driven, rows @ twist.ravel() - np.concatenate([system.row_rates[0], rates]), twist)
     return twist
 
 

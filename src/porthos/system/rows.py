@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.model.bodies import RigidBody
+from porthos.model.drives import Drive
 from porthos.model.elements import Element, Law
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
@@ -59,6 +60,9 @@ class Rows:
         self.points: list[tuple[Array, Array]] = []
         self.row_law: list[int] = []
         self.laws: list[Law] = []
+        self.pressing: list[tuple[int, int]] = []  # of each law, the rows whose force makes its friction
+        self.first: dict[str, int] = {}  # the first row of each joint
+        self.drives: list[tuple[int, Drive]] = []  # with the number of its row
         self.cu: list[Array] = []
         self.cw: list[Array] = []
         self.u0: list[Array] = []
@@ -100,6 +104,9 @@ class Rows:
     def add_joint(self, joint: Joint) -> None:
         """Add the rows of a joint."""
         sides = joint.a, joint.b
+        self.first[joint.name] = len(self.c)
+        if isinstance(joint, Drive):
+            self.drives.append((len(self.c), joint))
         for row in joint.rows:
             self.add_row(sides, row)
         self._close(sides, joint.points)
@@ -131,6 +138,8 @@ class Rows:
             for row in law.rows:
                 self.add_row(sides, row, len(self.laws))
             self.laws.append(law)
+            first = self.first.get(law.pressed_by, 0)
+            self.pressing.append((first, first + law.pressing_rows))
         self._close(sides, element.points(joints))
 
     def _close(self, sides: tuple[str, str], points: tuple[Array, Array]) -> None:

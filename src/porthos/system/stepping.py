@@ -17,6 +17,7 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import reduced_rows
 
 SINGULAR = 1e9  # condition of a tensor of inertia from which a body counts as one without
+RUBBING = 0.3  # ratio of updates where there is friction: how the forces of joints change is not in the matrix
 LIGHT = 0.1  # ratio of updates up to which an element is left out
 
 
@@ -36,12 +37,16 @@ def stepping(system: MechanicalSystem, sizes: Array) -> Stepping:
         ratio = contractions(system, h)
         light = ratio < LIGHT
         chosen = np.concatenate([np.zeros(len(system.joint_names), dtype=bool), light])
-        known[h] = Stepping(condensed_layout(system.moving, chosen), float(ratio[light].max(initial=0.0)))
+        slowest = max(float(ratio[light].max(initial=0.0)), RUBBING if system.elements.rubs else 0.0)
+        known[h] = Stepping(condensed_layout(system.moving, chosen), slowest)
     return known[h]
 
 
 def contractions(system: MechanicalSystem, h: float) -> Array:
-    """For each element, how updates shrink if it is left out of the matrix; infinite at bodies without inertia."""
+    """For each element, how updates shrink if it is left out of the matrix.
+
+    Infinite at bodies without inertia, and for friction, which is stiff where it holds.
+    """
     (q, v), elements = system.initial_arrays(), system.elements
     stiffness, damping = elements.slopes(q, v)
     mass, E, d = system.mech.body.mass, system.mech.body.euler, q[:-1, 1:]
@@ -57,5 +62,7 @@ def contractions(system: MechanicalSystem, h: float) -> Array:
                     mobility[r] = np.inf
                 else:
                     mobility[r] += shift @ shift / mass[b] + turn @ np.linalg.solve(inertia[b], turn)
-    ratio = np.append((h * h / 4 * stiffness + h / 2 * damping) * mobility, 0.0)
+    endless = np.isinf(mobility) | (elements.mech.law.friction[elements.mech.row.law] > 0.0)
+    mobility[endless] = 1.0
+    ratio = np.append(np.where(endless, np.inf, (h * h / 4 * stiffness + h / 2 * damping) * mobility), 0.0)
     return np.add.reduceat(ratio, elements.mech.joint.first)[: len(elements)]

@@ -17,15 +17,19 @@ from porthos.kernels.tables import (
     BODY,
     COINCIDE,
     COINCIDE_REST,
+    DRIVE,
     FORM,
     GENERAL,
     JOINT,
     LAW,
     LOAD,
     ROW,
+    TURN,
     Mechanism,
 )
 from porthos.notation import Array, IntArray, Records, records
+
+DRIVEN = ("row", "measure", "rest", "ahead", "across")
 
 
 class Plain(NamedTuple):
@@ -51,11 +55,19 @@ class Plain(NamedTuple):
     law_rest: Array  # (F,)
     law_force: Array  # (F, 6)
     law_damping: Array  # (F,)
+    law_friction: Array  # (F,)
+    law_speed: Array  # (F,)
     law_measure: IntArray  # (F,)
     law_form: IntArray  # (F,)
     law_terms: IntArray  # (F,)
     law_knots: IntArray  # (F, 2)
+    law_pressing: IntArray  # (F, 2)
     knot: Array  # (T, 2)
+    drive_row: IntArray  # (D,)
+    drive_measure: IntArray  # (D,)
+    drive_rest: Array  # (D,)
+    drive_ahead: Array  # (D, 3)
+    drive_across: Array  # (D, 3)
 
 
 def mechanism(plain: Plain) -> Mechanism:
@@ -77,6 +89,9 @@ def mechanism(plain: Plain) -> Mechanism:
             soft=_soft(plain.joint_row, plain.row_law),
         ),
         load=records(LOAD, point=plain.load_point, body=plain.load_body, printed=plain.load_printed),
+        drive=records(
+            DRIVE, **{name: getattr(plain, f"drive_{name}") for name in DRIVEN}, marker=places[plain.drive_row, 0, 0]
+        ),
         law=records(LAW, **{name: getattr(plain, f"law_{name}") for name in LAW.names or ()}),
         knot=plain.knot,
         marker=markers,
@@ -103,27 +118,26 @@ def plain(mech: Mechanism) -> Plain:
         row_law=column(mech.row, "law"),
         **{f"law_{name}": column(mech.law, name) for name in LAW.names or ()},
         knot=mech.knot,
+        **{f"drive_{name}": column(mech.drive, name) for name in DRIVEN},
     )
 
 
 def constraints_of(mech: Mechanism) -> Mechanism:
     """The mechanism without its force elements."""
-    return _part(mech, mech.joint.soft == 0) if mech.law.size else mech
+    return _part(mech, mech.joint.soft == 0, ("law_", "knot")) if mech.law.size else mech
 
 
 def elements_of(mech: Mechanism) -> Mechanism:
     """The mechanism without its joints."""
-    return _part(mech, mech.joint.soft == 1)
+    return _part(mech, mech.joint.soft == 1, ("drive_",))
 
 
-def _part(mech: Mechanism, chosen: NDArray[np.bool_]) -> Mechanism:
-    """Some joints of a mechanism, all with laws or all without."""
+def _part(mech: Mechanism, chosen: NDArray[np.bool_], without: tuple[str, ...]) -> Mechanism:
+    """Some joints of a mechanism, without tables whose names begin so; drives are among the first rows."""
     counts = (mech.joint.last - mech.joint.first)[chosen]
     everything, rows = plain(mech), np.repeat(chosen, mech.joint.last - mech.joint.first)
     of_rows = {name: getattr(everything, name)[rows] for name in ("row_body", "cu", "cw", "u0", "w0", "c", "row_law")}
-    laws = {name: getattr(everything, name) for name in everything._fields if name.startswith(("law_", "knot"))}
-    if not mech.joint.soft[chosen].any():
-        laws = {name: values[:0] for name, values in laws.items()}
+    laws = {name: getattr(everything, name)[:0] for name in everything._fields if name.startswith(without)}
     edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return mechanism(everything._replace(**of_rows, **laws, joint_row=edges, joint_body=everything.joint_body[chosen]))
 
@@ -131,17 +145,22 @@ def _part(mech: Mechanism, chosen: NDArray[np.bool_]) -> Mechanism:
 def _markers(plain: Plain) -> tuple[IntArray, Array, IntArray]:
     """The body-fixed vectors that rows are made of, each once, sorted by body, and a zero vector.
 
+    Those that drives turn in their body are not shared with other rows.
+
     Returns the range of each body and of the ground (N+1, 2), the vectors, and their places in the rows (R, 2, 2).
     """
     vectors = np.stack([plain.cu[:, :, 1:], plain.cw[:, :, 1:]], axis=2)  # (R, 2, 2, 3)
     used = vectors.any(axis=3)
     owner = np.broadcast_to(plain.row_body[:, :, None], used.shape)[used]
-    keys = np.column_stack([owner, vectors[used] + 0.0])  # no -0.0
+    alone = np.zeros(used.shape)  # vectors that turn in the body
+    turning = plain.drive_row[plain.drive_measure == TURN]
+    alone[turning, 0, 0] = 1.0 + np.arange(turning.size)
+    keys = np.column_stack([owner, alone[used], vectors[used] + 0.0])  # no -0.0
     found, place = np.unique(keys, axis=0, return_inverse=True)
     places = np.full(used.shape, len(found), dtype=np.int64)
     places[used] = place.ravel()
     edges = np.searchsorted(found[:, 0], np.arange(plain.mass.size + 2)).astype(np.int64)
-    return np.stack([edges[:-1], edges[1:]], axis=1), np.concatenate([found[:, 1:], np.zeros((1, 3))]), places
+    return np.stack([edges[:-1], edges[1:]], axis=1), np.concatenate([found[:, 2:], np.zeros((1, 3))]), places
 
 
 def _point_joints(edges: IntArray, kinds: IntArray) -> IntArray:

@@ -1,0 +1,132 @@
+"""Drives of a mechanism: rows g(q) = c(t), at one time.
+
+Inputs of drives at a node are (s, s', s''), behind those of loads. With them a row is one of constant coefficients that
+holds g = 0, G v = c' and d/dt (G v) = c''; for an angle c' = s' and c'' = s'', since it is measured where it stands.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from porthos.errors import InputError, PorthosError
+from porthos.kernels.tables import LENGTH, TURN, Mechanism
+from porthos.model.drives import Motion
+from porthos.notation import Array
+
+if TYPE_CHECKING:
+    from porthos.system.mechanical import MechanicalSystem
+
+
+@dataclass(frozen=True)
+class Driven:
+    """The name of a drive, its motion, None if that is history, and s, s' and s'' at t = 0."""
+
+    name: str
+    motion: Motion | None
+    start: Array  # (3,)
+
+    @classmethod
+    def of(cls, name: str, motion: Motion) -> Driven:
+        """A drive with a motion."""
+        here = np.zeros(1)
+        return cls(name, motion, np.array([motion(0.0), *motion.rates(here, 1), *motion.rates(here, 2)]))
+
+    def at(self, t: Array) -> Array:
+        """(T, 3): s, s' and s'' at the times t."""
+        return np.stack([self.values(t), self.rates(t, 1), self.rates(t, 2)], axis=1)
+
+    def values(self, t: Array) -> Array:
+        """s (T,), or an InputError with name and time."""
+        assert self.motion is not None
+        result = np.zeros(t.size)
+        for k, time in enumerate(t.tolist()):
+            try:
+                result[k] = self.motion(time)
+            except Exception as error:  # a user's function may raise anything
+                raise InputError(
+                    f"'{self.name}' at t = {time:.6g}: its function failed with {type(error).__name__}: {error}"
+                ) from error
+            if not np.isfinite(result[k]):
+                raise InputError(
+                    f"'{self.name}' at t = {time:.6g}: its function returned {result[k]}; expected finite numbers."
+                )
+        return result
+
+    def rates(self, t: Array, order: int = 1) -> Array:
+        """The derivative (T,) of s of order 1 or 2, or an InputError with the name."""
+        assert self.motion is not None
+        try:
+            result = self.motion.rates(t, order)
+        except Exception as error:
+            raise InputError(
+                f"'{self.name}': the derivative of its function failed with {type(error).__name__}: {error}"
+            ) from error
+        if not np.all(np.isfinite(result)):
+            bad = t[np.flatnonzero(~np.isfinite(result))[0]]
+            raise InputError(f"'{self.name}' at t = {bad:.6g}: its function has no derivative there.")
+        return result
+
+
+def inputs_at(system: MechanicalSystem, t: float) -> Array:
+    """Wrenches of loads and s, s', s'' of drives (L+D, 6) at time t; ports count as zero."""
+    motions = np.zeros((len(system.drives), 6))
+    for k, drive in enumerate(system.drives):
+        motions[k, :3] = drive.start if t == 0.0 else drive.at(np.array([t]))[0]
+    return np.concatenate([system.loads.wrench_at(t), motions])
+
+
+def at_node(mech: Mechanism, wrench: Array) -> Mechanism:
+    """The tables with the rows of drives as they are where the inputs (L+D, 6) are those at a node."""
+    if mech.drive.size == 0:
+        return mech
+    row, form = mech.row.copy(), mech.form.copy()
+    for drive, (s, _, _) in zip(mech.drive, wrench[mech.load.size :, :3], strict=True):
+        r, turn = drive.row, s - drive.rest
+        if drive.measure == TURN:
+            form.cu[r, 0, 1:] = np.cos(turn) * drive.across - np.sin(turn) * drive.ahead
+        elif drive.measure == LENGTH:
+            row.c[r] += 0.5 * turn * (s + drive.rest)
+        else:
+            row.c[r] += turn
+    return mech._replace(row=row, form=form)
+
+
+def row_rates(mech: Mechanism, wrench: Array) -> tuple[Array, Array]:
+    """c' and c'' (R,) of all rows with these inputs at a node; zero for those of joints."""
+    rate, second = np.zeros(mech.row.size), np.zeros(mech.row.size)
+    for drive, (s, v, a) in zip(mech.drive, wrench[mech.load.size :, :3], strict=True):
+        length = drive.measure == LENGTH
+        rate[drive.row] = s * v if length else v
+        second[drive.row] = v * v + s * a if length else a
+    return rate, second
+
+
+def frozen(system: MechanicalSystem, wrench: Array) -> MechanicalSystem:
+    """The system as it is where its inputs (L+D, 6) are those at a node: rows and rates of its drives stand still."""
+    if not system.drives:
+        return system
+    still = copy(system)
+    for name in ("_rows", "row_rates"):
+        still.__dict__.pop(name, None)
+    still.mech = at_node(system.mech, wrench)
+    still.__dict__["row_rates"] = row_rates(system.mech, wrench)
+    return still
+
+
+def require_descriptor(system: MechanicalSystem) -> None:
+    """Refuse what the equations of a descriptor system do not hold: drives, and friction by the forces of joints."""
+    if system.drives:
+        names = ", ".join(f"'{drive.name}'" for drive in system.drives)
+        raise PorthosError(
+            f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are solved "
+            "by Midpoint, MidpointGGL and Composition only. Use one of them, or a port with a controller."
+        )
+    if system.element_names and system.elements.rubs:
+        raise PorthosError(
+            f"system '{system.name}': expected a mechanism without friction, which depends on the forces of joints: it "
+            "is solved by Midpoint and MidpointGGL only. Use one of them, or a damper in the place of the friction."
+        )

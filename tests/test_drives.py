@@ -1,0 +1,294 @@
+"""Drives: motions that are followed to round-off, forces and motions that are known from elsewhere, and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from catalogue import MIDPOINTS, by_name
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+import porthos as ph
+from porthos.model.expressions import FUNCTIONS
+
+SCHEMES = [*MIDPOINTS, ph.Composition(order=4)]
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=by_name)
+G = 9.81
+
+
+def crank(angle):
+    """A bar upright on a hinge, turned by a motor."""
+    model = ph.Model("crank", gravity=(0, 0, -G))
+    model.body("bar", ph.Box(2.0, (0.1, 0.1, 1.0)), position=(0, 0, 0.5))
+    model.revolute("A", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0))
+    model.turn_drive("motor", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0), angle=angle)
+    return model
+
+
+@every_scheme
+def test_crank_has_the_torque_of_the_formula(scheme):
+    run = ph.simulate(crank(ph.Expression("pi/6*t**2 + 0.3*sin(5*t)")), scheme, 0.01, 4.0)
+    t = run.t
+    s, rate = np.pi / 6 * t**2 + 0.3 * np.sin(5 * t), np.pi / 3 * t + 1.5 * np.cos(5 * t)
+    second = np.pi / 3 - 7.5 * np.sin(5 * t)
+    place = 0.5 * np.stack([0 * t, -np.sin(s), np.cos(s)], axis=1)
+    assert np.abs(run["bar"].position - place).max() < 1e-13
+    torque = (2.0 * (1.0 + 0.01) / 12 + 2.0 * 0.25) * second - 2.0 * G * 0.5 * np.sin(s)
+    assert np.abs(run.joint("motor").torque[:, 0] - torque).max() < 1e-11 * np.abs(torque).max()
+    assert np.abs(run.joint("motor").torque[:, 1:]).max() < 1e-12
+    assert run.position_error.max() < 1e-13
+    drive = run.port("motor")
+    assert np.array_equal(drive.motion, s) and drive.input == pytest.approx(rate, abs=1e-13)
+    assert np.abs(run.energy - run.energy[0] - drive.work).max() < 1e-11 * np.ptp(run.energy)
+    if not isinstance(scheme, ph.Midpoint):
+        assert run.velocity_error.max() < 1e-13
+        assert np.abs(run["bar"].angular_velocity[:, 0] - rate).max() < 1e-12
+        middle = np.interp(t[1:] - 0.005, t, torque)
+        assert np.abs(drive.output[1:] - middle).max() < 1e-3 * np.abs(torque).max()
+    else:
+        assert np.abs(run["bar"].angular_velocity[:, 0] - rate).max() < 2e-3
+
+
+def robot():
+    """Two bars in a vertical plane; both joints follow a motion, the second one between bodies that move."""
+    model = ph.Model("robot", gravity=(0, 0, -G))
+    model.body("upper", ph.Box(2.0, (0.8, 0.1, 0.1)), position=(0.4, 0, 0))
+    model.body("lower", ph.Box(1.0, (0.6, 0.1, 0.1)), position=(1.1, 0, 0))
+    model.revolute("shoulder", "ground", "upper", at=(0, 0, 0), axis=(0, -1, 0))
+    model.revolute("elbow", "upper", "lower", at=(0.8, 0, 0), axis=(0, -1, 0))
+    model.turn_drive("one", "ground", "upper", at=(0, 0, 0), axis=(0, -1, 0), angle=ph.Sine(0.8, 0.5))
+    model.turn_drive("two", "upper", "lower", at=(0.8, 0, 0), axis=(0, -1, 0), angle=ph.Expression("1.5*t + t**2"))
+    return model
+
+
+def inverse_dynamics(t):
+    """The torques of both motors from Lagrange's equations of a double pendulum in relative angles."""
+    w = np.pi
+    a, da, dda = 0.8 * np.sin(w * t), 0.8 * w * np.cos(w * t), -0.8 * w * w * np.sin(w * t)
+    b, db, ddb = 1.5 * t + t * t, 1.5 + 2 * t, 2.0 + 0 * t
+    m1, m2, l1, c1, c2 = 2.0, 1.0, 0.8, 0.4, 0.3
+    I1, I2 = m1 * (0.64 + 0.01) / 12, m2 * (0.36 + 0.01) / 12
+    coupling = m2 * l1 * c2
+    M11 = I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2) + 2 * coupling * np.cos(b)
+    M12, M22 = I2 + m2 * c2**2 + coupling * np.cos(b), I2 + m2 * c2**2
+    turning = coupling * np.sin(b)
+    one = M11 * dda + M12 * ddb - turning * (2 * da * db + db * db)
+    two = M12 * dda + M22 * ddb + turning * da * da
+    tip = m2 * c2 * G * np.cos(a + b)
+    return one + (m1 * c1 + m2 * l1) * G * np.cos(a) + tip, two + tip
+
+
+@every_scheme
+def test_robot_has_the_torques_of_inverse_dynamics(scheme):
+    run = ph.simulate(robot(), scheme, 0.005, 2.0)
+    expected = inverse_dynamics(run.t)
+    limit = 5e-3 if isinstance(scheme, ph.Midpoint) else 1e-10  # its velocities are off by O(h^2)
+    for name, torque in zip(("one", "two"), expected, strict=True):
+        found = -run.joint(name).torque[:, 1]
+        assert np.abs(found - torque).max() < limit * np.abs(torque).max()
+    assert np.abs(np.cumsum(run.power_balance)).max() < 1e-11 * np.ptp(run.energy)
+
+
+TRAVEL, HOIST = ph.Ramp(0.5, 2.5, 3.0, smooth=True), ph.Ramp(1.0, 3.0, 1.2, before=2.0, smooth=True)
+
+
+def crane():
+    """A load on a rope that a winch shortens, below a trolley that travels."""
+    model = ph.Model("crane", gravity=(0, 0, -G))
+    model.body("trolley", ph.Box(5.0, (0.3, 0.2, 0.1)))
+    model.point_mass("load", 2.0, position=(0, 0, -2.0))
+    model.prismatic("rail", "ground", "trolley", at=(0, 0, 0), axis=(1, 0, 0))
+    model.slide_drive("travel", "ground", "trolley", at=(0, 0, 0), axis=(1, 0, 0), displacement=TRAVEL)
+    model.length_drive("winch", "trolley", "load", point_a=(0, 0, 0), point_b=(0, 0, -2.0), length=HOIST)
+    return model
+
+
+def swing(t, state):
+    """theta'' of a pendulum whose length changes and whose support is accelerated."""
+    theta, rate = state
+    length, hoisting = HOIST(t), HOIST.rates[0](t)
+    pull = 2 * hoisting * rate + G * np.sin(theta) + TRAVEL.rates[1](t) * np.cos(theta)
+    return [rate, -pull / length]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "order"),
+    [(ph.Midpoint(), 2), (ph.MidpointGGL(), 2), (ph.Composition(order=4), 4), (ph.Composition(ph.Midpoint(), 4), 4)],
+    ids=["Midpoint", "MidpointGGL", "MidpointGGL4", "Midpoint4"],
+)
+def test_crane_swings_as_the_equation_of_motion_says(scheme, order):
+    theta = solve_ivp(swing, (0, 4), [0, 0], method="DOP853", rtol=1e-13, atol=1e-14).y[0, -1]
+    end = np.array([TRAVEL(4.0) + HOIST(4.0) * np.sin(theta), 0, -HOIST(4.0) * np.cos(theta)])
+    errors = []
+    for h in (0.01, 0.005):
+        run = ph.simulate(crane(), scheme, h, 4.0)
+        errors.append(np.linalg.norm(run["load"].position[-1] - end))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+    supplied = run.port("travel").work + run.port("winch").work
+    assert np.abs(run.energy - run.energy[0] - supplied).max() < 1e-11 * np.ptp(run.energy)
+    rope = np.linalg.norm(run["load"].position - run["trolley"].position, axis=1)
+    assert np.abs(rope - [HOIST(t) for t in run.t]).max() < 1e-13
+
+
+def test_order_six_with_drives():
+    theta = solve_ivp(swing, (0, 4), [0, 0], method="DOP853", rtol=1e-13, atol=1e-14).y[0, -1]
+    end = np.array([TRAVEL(4.0) + HOIST(4.0) * np.sin(theta), 0, -HOIST(4.0) * np.cos(theta)])
+    run = ph.simulate(crane(), ph.Composition(order=6), 0.02, 4.0)
+    assert np.linalg.norm(run["load"].position[-1] - end) < 1e-9
+
+
+def test_drive_that_holds_is_a_fixed_joint():
+    """A constant motion: the same as a joint without freedom, and no work."""
+    free = ph.Model("free", gravity=(0, 0, -G))
+    free.body("a", ph.Box(1.0, (0.4, 0.2, 0.1)), position=(0.3, 0, 0))
+    free.body("b", ph.Box(0.5, (0.1, 0.4, 0.1)), position=(0.6, 0.3, 0))
+    free.spherical("ball", "ground", "a", at=(0, 0, 0))
+    free.revolute("hinge", "a", "b", at=(0.5, 0, 0), axis=(0.3, 0, 1))
+    free.turn_drive("lock", "a", "b", at=(0.5, 0, 0), axis=(0.3, 0, 1), angle=0.0)
+    locked = ph.Model("locked", gravity=(0, 0, -G))
+    locked.body("a", ph.Box(1.0, (0.4, 0.2, 0.1)), position=(0.3, 0, 0))
+    locked.body("b", ph.Box(0.5, (0.1, 0.4, 0.1)), position=(0.6, 0.3, 0))
+    locked.spherical("ball", "ground", "a", at=(0, 0, 0))
+    locked.fixed("weld", "a", "b", at=(0.5, 0, 0))
+    for scheme in SCHEMES:
+        runs = [ph.simulate(model, scheme, 0.005, 1.0) for model in (free, locked)]
+        assert np.abs(runs[0].q - runs[1].q).max() < 1e-11
+        assert np.abs(runs[0].port("lock").work).max() == 0.0
+
+
+def test_assembly_turns_a_crank_to_where_its_drive_begins():
+    angle = ph.Sine(0.4, 1.0, offset=0.7)
+    with pytest.raises(ph.ModelError, match=r"turn_drive 'motor': .* rough=True"):
+        crank(angle)
+    model = crank(0.0)
+    model._joints.pop("motor")
+    model.turn_drive("motor", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0), angle=angle, rough=True)
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.5)
+    s = 0.7 + 0.4 * np.sin(2 * np.pi * run.t)
+    assert np.abs(run["bar"].position - 0.5 * np.stack([0 * s, -np.sin(s), np.cos(s)], axis=1)).max() < 1e-13
+    assert run.velocity_error.max() < 1e-13
+
+
+def test_functions_in_python_are_differentiated_by_numbers():
+    model = crank(lambda t: 0.3 * np.sin(5 * t))
+    run, exact = (ph.simulate(m, ph.MidpointGGL(), 0.01, 1.0) for m in (model, crank(ph.Expression("0.3*sin(5*t)"))))
+    assert np.abs(run.q - exact.q).max() < 1e-12
+    assert np.abs(run.v - exact.v).max() < 1e-9
+    found, expected = (r.joint("motor").torque[:, 0] for r in (run, exact))
+    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_runs_are_driven_from_files(tmp_path):
+    path = crane().save(tmp_path / "crane.yaml")
+    again = ph.load_model(path)
+    assert [str(joint) for joint in again.joints] == [str(joint) for joint in crane().joints]
+    a, b = (ph.simulate(m, ph.MidpointGGL(), 0.01, 1.0) for m in (crane(), again))
+    assert np.array_equal(a.q, b.q)
+
+
+# --- derivatives
+
+FORMULAS = [
+    "3*sin(2*pi*t)", "t**3/(1 + t)", "exp(-t)*atan2(t, 2)", "min(t, 0.5, t**2)", "max(t, 1 - t)", "sqrt(t + 1)**t",
+    "abs(sin(3*t)) if t < 1 else tanh(t)", "radians(30)*t + degrees(t)", "2**-t", "-(+t)",
+    "-acos(t/4) + asin(t/4)*log(t + 1)*cosh(t) + sinh(t)/tan(t + 0.2) + floor(t) + ceil(t) + atan(t)", "7",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_derivatives_of_expressions(text):
+    signal = ph.Expression(text)
+    first, second = signal.rates
+    h = 1e-3
+    for t in (0.31, 0.77, 1.23):
+        near = np.array([signal(t + k * h) for k in (-2, -1, 0, 1, 2)])
+        assert first(t) == pytest.approx(near @ [1, -8, 0, 8, -1] / (12 * h), rel=1e-7, abs=1e-7)
+        assert second(t) == pytest.approx(near @ [-1, 16, -30, 16, -1] / (12 * h * h), rel=1e-5, abs=1e-5)
+
+
+def test_every_function_of_expressions_has_a_derivative():
+    used = " ".join(FORMULAS)
+    assert [name for name in FUNCTIONS if f"{name}(" not in used and name != "cos"] == []
+
+
+@given(begin=st.floats(0, 2), length=st.floats(0.1, 5), after=st.floats(-3, 3), before=st.floats(-3, 3))
+def test_smooth_ramps_begin_and_end_at_rest(begin, length, after, before):
+    ramp = ph.Ramp(begin, begin + length, after, before, smooth=True)
+    size = max(abs(after), abs(before), 1e-3)
+    assert ramp(begin) == pytest.approx(before, abs=1e-14 * size)
+    assert ramp(begin + length) == pytest.approx(after, abs=1e-12 * size)
+    for rate in ramp.rates:
+        assert [rate(begin), rate(begin + length + 1.0)] == [0.0, 0.0]
+    t = begin + 0.3 * length
+    h = 1e-4 * length
+    assert ramp.rates[0](t) == pytest.approx((ramp(t + h) - ramp(t - h)) / (2 * h), abs=1e-6 * size / length)
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("motion", "words"),
+    [
+        (ph.Ramp(0.5, 1.0, 1.0), r"velocity does not jump, found a jump at t = 0\.5.*smooth=True"),
+        (ph.Step(0.5, 1.0), r"jump at t = 0\.5"),
+        (ph.Table([0, 1, 2], [0, 0, 1]), r"jump at t = 1"),
+        (ph.Sine((1, 2), 1.0), r"plain number for each time, found 2 components"),
+        ("fast", r"expected a number or a function of time.*found 'fast'"),
+        (lambda t: 1 / 0, r"failed at t = 0 with ZeroDivisionError"),
+        (float("nan"), r"expected finite numbers"),
+        (lambda t: (1.0, 2.0), r"failed at t = 0 with TypeError"),
+    ],
+)
+def test_motions_that_make_no_sense(motion, words):
+    with pytest.raises(ph.ModelError, match=rf"turn_drive 'motor': angle.*{words}"):
+        crank(motion)
+
+
+def test_rope_without_length():
+    model = ph.Model("rope")
+    model.point_mass("load", 1.0, position=(0, 0, -1))
+    with pytest.raises(ph.ModelError, match="length_drive 'winch': length: expected a distance above 0"):
+        model.length_drive("winch", "ground", "load", (0, 0, 0), (0, 0, -1), length=ph.Sine(1.0, 1.0))
+
+
+def test_function_that_fails_on_the_way():
+    def motion(t):
+        return 1 / 0 if t > 0.5 else 0.1 * t * t
+
+    run = ph.simulate(crank(motion), ph.Midpoint(), 0.01, 1.0, on_failure="return")
+    assert run.status is ph.Status.BAD_INPUT and 0.4 < run.t[-1] <= 0.5
+    assert "'motor'" in run.message and "ZeroDivisionError" in run.message
+
+
+@pytest.mark.parametrize("scheme", [ph.Gauss(2), ph.GeneralizedAlpha(), ph.LobattoPair(2), ph.MDOP5()])
+def test_schemes_that_have_no_drives_say_so(scheme):
+    with pytest.raises(ph.PorthosError, match="expected a mechanism without drives, found 'motor'"):
+        ph.simulate(crank(0.0), scheme, 0.01, 0.1)
+
+
+def test_descriptor_forms_say_so():
+    system, none = crank(0.0).assemble(), np.zeros(0)
+    for ask in (
+        lambda: system.formulation("GGL"),
+        lambda: system.ggl,
+        lambda: system.flow(system.initial_state(), none),
+    ):
+        with pytest.raises(ph.PorthosError, match="expected a mechanism without drives, found 'motor'"):
+            ask()
+    assert system.check().ok
+
+
+def test_motion_that_the_joints_do_not_allow():
+    """A rope that is let out further than two bars reach."""
+    model = ph.Model("arms")
+    for k in range(2):
+        model.body(f"bar{k}", ph.Box(1.0, (1.0, 0.1, 0.1)), position=(0.5 + k, 0, 0), rotation=((0, 0, 1), 0.0))
+        model.spherical(f"ball{k}", f"bar{k - 1}" if k else "ground", f"bar{k}", at=(k, 0, 0))
+    model.length_drive("pull", "ground", "bar1", (0, -1.0, 0), (2, 0, 0), length=ph.Expression("sqrt(5) + 0.6*t**2"))
+    run = ph.simulate(model, ph.Midpoint(), 0.01, 3.0, on_failure="return")
+    assert run.status is ph.Status.NEWTON_STALLED and run.t[-1] > 0.5
+    reach = np.linalg.norm(run["bar1"].point((0.5, 0, 0))[-1] - [0, -1.0, 0])
+    assert reach == pytest.approx(3.0, abs=0.05)
+    assert "Perhaps the joints do not allow the motion that is prescribed by 'pull'" in run.message
