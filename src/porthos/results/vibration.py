@@ -7,10 +7,10 @@ import numpy as np
 from porthos.errors import PorthosError, Status
 from porthos.integrate.march import March
 from porthos.results.trajectory import Trajectory
+from porthos.system.coefficients import moved
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.modes import Modes
 from porthos.system.nodal import rigid_velocity
-from porthos.system.rows import moved
 
 SHARE = 0.1  # of the length of the mechanism, by which the body that moves furthest is displaced
 
