@@ -26,16 +26,15 @@ from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import as_march, march_states
 from porthos.integrate.state_scheme import StateScheme
-from porthos.integrate.steps import Adaptive
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
-from porthos.model.simulation import count_steps, positive_time
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
-from porthos.results.writing import Writer
+from porthos.results.writing import Writer, save
+from porthos.steps import Adaptive, check_steps, count_steps
 from porthos.system.descriptor import Descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
@@ -91,7 +90,7 @@ def simulate(
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
-    (Ctrl-C) leaves a whole file with all that was computed.
+    (Ctrl-C) leaves a whole file with all that was computed. Schemes over states write it when they end.
     """
     if not isinstance(scheme, Contract):
         hint = f" Did you mean {scheme.__name__}()?" if isinstance(scheme, type) else ""
@@ -106,25 +105,28 @@ def simulate(
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     run: Trajectory | StateTrajectory
     if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
-        if out is not None:
-            raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
+        if out is not None and not isinstance(system, MechanicalSystem):
+            raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
         run = _over_states(system, scheme, grid, inputs, progress, start, events)
+        if out is not None and isinstance(run, Trajectory):
+            save(run, out)
     else:
         _require_fixed(scheme, grid, events)
         run = _reduced(system, scheme, grid, inputs, progress, out, start)
-    return judged(run, end, on_failure, out)
+    return judged(run, end, on_failure, out, isinstance(scheme, Scheme))
 
 
 AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajectory)
 
 
-def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None) -> AnyRun:
+def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None, resumable: bool = True) -> AnyRun:
     """A run that reached its end, or what `simulate` promises of one that did not."""
     if run.status.wanted:
         return run
     where = f"'{run.system.name}' stopped at t = {run.t[-1]:.6g} of {end:.6g}: {run.message}"
     if run.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt(f"{where} See '{out}'. To go on: porthos resume {out}" if out is not None else where)
+        file = "" if out is None else f" See '{out}'."
+        raise KeyboardInterrupt(f"{where}{file}{f' To go on: porthos resume {out}' if resumable and file else ''}")
     if on_failure == "raise":
         text = f"{where} The part computed is in the attribute `trajectory` of this error."
         raise SimulationError(text, run.status, run)
@@ -159,6 +161,7 @@ def simulate_file(
         plan.end,
         inputs=plan.inputs,
         every=plan.every,
+        times=plan.times,
         on_failure=on_failure,
         progress=progress,
         out=out,
@@ -179,22 +182,10 @@ class _Grid:
 
 def _grid(step: float | Adaptive, end: float, every: int, times: ArrayLike | None) -> _Grid:
     """The steps, or an error that says what does not fit together."""
-    if not isinstance(step, Adaptive):
-        steps = count_steps(step, end, every)
-        if times is not None:
-            raise PorthosError(
-                "simulate: `times` are for step=ph.Adaptive(...); a fixed step keeps each `every`-th state."
-            )
-        return _Grid(float(end), float(step), steps, int(every))
-    positive_time("end", end)
-    if every != 1:
-        raise PorthosError(f"simulate: adaptive steps keep all states, or `times`; leave every = {every!r} away.")
-    if times is None:
-        return _Grid(float(end), end / SHOWN, SHOWN, 1, step)
-    wanted = np.asarray(times, dtype=np.float64).reshape(-1)
-    if not np.all((wanted >= 0.0) & (wanted <= end)):
-        raise PorthosError(f"simulate: expected times between 0 and end = {end!r}, found {wanted.tolist()}.")
-    return _Grid(float(end), end / SHOWN, SHOWN, 1, step, tuple(wanted.tolist()))
+    wanted = check_steps(step, end, every, times)
+    if isinstance(step, Adaptive):
+        return _Grid(float(end), end / SHOWN, SHOWN, 1, step, wanted)
+    return _Grid(float(end), float(step), count_steps(step, end, every), int(every))
 
 
 def _require_fixed(scheme: Contract, grid: _Grid, events: Mapping[str, Any] | None) -> None:
@@ -324,9 +315,7 @@ def _over_states(
     name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
     if not isinstance(system, MechanicalSystem):
         return StateTrajectory(system, states, scheme=name)
-    run = Trajectory(system, as_march(system, states), scheme=name)
-    run.events = states.events
-    return run
+    return Trajectory(system, as_march(system, states), name, states.events)
 
 
 def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:

@@ -1,4 +1,4 @@
-"""Steps that adapt themselves to a tolerance: `Adaptive`, with the options of 000, section 7.1."""
+"""The steps of a run: n steps of size h with n h = end, or `Adaptive` ones with the options of 000, section 7.1."""
 
 from __future__ import annotations
 
@@ -6,11 +6,44 @@ from dataclasses import dataclass, fields
 from math import inf, isfinite
 from numbers import Integral, Real
 
-from porthos.errors import PorthosError
+import numpy as np
+from numpy.typing import ArrayLike
 
+from porthos.errors import PorthosError
+from porthos.notation import LARGEST
+
+WHOLE = 1e-6  # how far end/step may be from a whole number
+MOST = 1e12  # steps: with 1 us each they take 12 days
 SAFETY = 0.9  # part of the step that the estimate allows
 WORTH = 1.1  # a step that could grow by less stays as it is, with its Newton matrix
 FIRST = 1e-3  # the first step as a part of the run, if it is not given
+
+
+def positive_time(name: str, value: float) -> None:
+    """Refuse what is no time after 0."""
+    if not (isinstance(value, Real) and 0 < value < LARGEST):
+        raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
+
+
+def count_steps(step: float, end: float, every: int) -> int:
+    """The number of steps from 0 to end, or an error that says which numbers would fit."""
+    positive_time("step", step)
+    positive_time("end", end)
+    if end > MOST * step:
+        raise PorthosError(
+            f"simulate: end = {end!r} with step = {step!r} are more than {MOST:.0e} steps. "
+            "Check the units: both are in seconds."
+        )
+    steps = round(end / step)
+    if steps < 1 or abs(end / step - steps) > WHOLE:
+        below = max(1, int(end / step))
+        raise PorthosError(
+            f"simulate: end = {end!r} is not a whole number of steps of {step!r}. "
+            f"Try step = {end / below:.12g} or end = {below * step:.12g}."
+        )
+    if not (isinstance(every, Integral) and every >= 1) or steps % every:
+        raise PorthosError(f"simulate: every must be a whole number that divides the {steps} steps, found {every!r}.")
+    return steps
 
 
 @dataclass(frozen=True)
@@ -76,3 +109,24 @@ class Adaptive:
         if factor >= 1.0 and (factor < WORTH or good < self.good_steps):
             return h
         return min(h * factor, self.maximum)
+
+
+def check_steps(step: float | Adaptive, end: float, every: int, times: ArrayLike | None) -> tuple[float, ...] | None:
+    """The times to keep; refuses steps, an end and states to keep that do not fit together."""
+    if not isinstance(step, Adaptive):
+        count_steps(step, end, every)
+        if times is not None:
+            raise PorthosError("simulate: times are for step=ph.Adaptive(...); a fixed step keeps each every-th state.")
+        return None
+    positive_time("end", end)
+    if every != 1:
+        raise PorthosError(f"simulate: adaptive steps keep all states, or times; leave every = {every!r} away.")
+    if times is None:
+        return None
+    try:
+        wanted = np.asarray(times, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise PorthosError(f"simulate: times: expected numbers, found {times!r}.") from error
+    if not np.all((wanted >= 0.0) & (wanted <= end)):
+        raise PorthosError(f"simulate: times: expected numbers between 0 and end = {end!r}, found {wanted.tolist()}.")
+    return tuple(wanted.tolist())

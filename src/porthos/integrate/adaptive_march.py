@@ -21,8 +21,8 @@ from porthos.errors import InputError, Status
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import Piece, States, Walk, stalled
 from porthos.integrate.state_scheme import EmbeddedStep, StateScheme, Step
-from porthos.integrate.steps import Adaptive
 from porthos.notation import Array
+from porthos.steps import Adaptive
 from porthos.system.descriptor import Descriptor
 
 ROUND_OFF = 1e-12  # part of a step by which it may miss a time and still end there
