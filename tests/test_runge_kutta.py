@@ -16,7 +16,7 @@ import porthos as ph
 from gallery import two_masses
 from porthos.integrate import scheme as claims
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import march_states
+from porthos.integrate.state_march import Walk, march_states
 from porthos.system.initial import multipliers
 
 schemes = pytest.mark.parametrize("scheme", RUNGE_KUTTA, ids=lambda s: f"{type(s).__name__}({s.stages})")
@@ -124,7 +124,9 @@ def pendulum_reference() -> np.ndarray:
 def pendulum_errors(form: str, scheme, steps: int) -> np.ndarray:
     """Largest errors of q, v and lambda on the grid."""
     system = double_pendulum().formulation(form)
-    states = march_states(system, scheme, END / steps, steps, 1, Signals(system, None, steps), system.initial_state())
+    states = march_states(
+        Walk(system, scheme, Signals(system, None, steps), system.initial_state()), END / steps, steps
+    )
     error = np.abs(states.x[:, :14] - pendulum_reference()[:: GRID // steps]).max(axis=0)
     return np.array([error[:6].max(), error[6:12].max(), error[12:].max()])
 

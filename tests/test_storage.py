@@ -140,7 +140,16 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with xarray.open_dataset(path, engine="h5netcdf") as data:
         data.load()
-    assert dict(data.sizes) == {"time": 21, "body": 3, "joint": 3, "element": 0, "port": 3, "axis": 3, "body_axis": 3}
+    assert dict(data.sizes) == {
+        "time": 21,
+        "body": 3,
+        "joint": 3,
+        "element": 0,
+        "port": 3,
+        "axis": 3,
+        "body_axis": 3,
+        "event": 0,
+    }
     assert data.time.dtype == np.float64  # not decoded to dates
     for name, variable in {**data.data_vars, "time": data.time}.items():
         assert variable.attrs["units"], name

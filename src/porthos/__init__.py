@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.results.trajectory import Trajectory as Trajectory
     from porthos.resuming import resume as resume
     from porthos.steps import Adaptive as Adaptive
+    from porthos.steps import Reversible as Reversible
     from porthos.study.schemes import compare as compare
     from porthos.system.connections import Feedback as Feedback
     from porthos.system.connections import Gyrator as Gyrator
@@ -112,7 +113,7 @@ _HOMES = {
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
     "resuming": "resume",
-    "steps": "Adaptive",
+    "steps": "Adaptive Reversible",
     "study.schemes": "compare",
     "system.connections": "Feedback Gyrator Relation Transformer",
     "system.general": "GeneralPHDAE LinearPHDAE",

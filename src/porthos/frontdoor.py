@@ -22,9 +22,10 @@ from porthos.integrate.livens_march import march_lagrangian
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
+from porthos.integrate.reversible_march import march_reversibly, require_reversible
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import as_march, march_states
+from porthos.integrate.state_march import Walk, as_march, march_states
 from porthos.integrate.state_scheme import StateScheme
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
@@ -34,7 +35,7 @@ from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer, save
-from porthos.steps import Adaptive, check_steps, count_steps
+from porthos.steps import Adaptive, Reversible, check_steps, count_steps
 from porthos.system.descriptor import Descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
@@ -46,14 +47,19 @@ SHOWN = 1000  # parts in which a bar shows the progress of adaptive steps
 
 @overload
 def simulate(
-    model: Model | MechanicalSystem, scheme: Contract, step: float | Adaptive, end: float, *more: Any, **options: Any
+    model: Model | MechanicalSystem,
+    scheme: Contract,
+    step: float | Adaptive | Reversible,
+    end: float,
+    *more: Any,
+    **options: Any,
 ) -> Trajectory:
     """Mechanisms give trajectories of bodies, joints and ports."""
 
 
 @overload
 def simulate(
-    model: Descriptor, scheme: Contract, step: float | Adaptive, end: float, *more: Any, **options: Any
+    model: Descriptor, scheme: Contract, step: float | Adaptive | Reversible, end: float, *more: Any, **options: Any
 ) -> StateTrajectory:
     """Other systems give trajectories of states and ports."""
 
@@ -61,7 +67,7 @@ def simulate(
 def simulate(
     model: Model | Descriptor,
     scheme: Contract,
-    step: float | Adaptive,
+    step: float | Adaptive | Reversible,
     end: float,
     inputs: Mapping[str, Any] | None = None,
     every: int = 1,
@@ -85,8 +91,8 @@ def simulate(
     and `DOP853` on mechanisms and Lagrangians.
 
     All these schemes but `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all its
-    steps, or only `times` and the end, on which it lands exactly; and `events`, functions of (t, x) by name or
-    `Event`s, whose zeros become `run.events`.
+    steps, or only `times` and the end, on which it lands exactly; symmetric ones step=Reversible(...); and `events`,
+    functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
@@ -176,14 +182,14 @@ class _Grid:
     h: float
     steps: int
     every: int
-    adaptive: Adaptive | None = None
+    adaptive: Adaptive | Reversible | None = None
     times: tuple[float, ...] | None = None
 
 
-def _grid(step: float | Adaptive, end: float, every: int, times: ArrayLike | None) -> _Grid:
+def _grid(step: float | Adaptive | Reversible, end: float, every: int, times: ArrayLike | None) -> _Grid:
     """The steps, or an error that says what does not fit together."""
     wanted = check_steps(step, end, every, times)
-    if isinstance(step, Adaptive):
+    if isinstance(step, Adaptive | Reversible):
         return _Grid(float(end), end / SHOWN, SHOWN, 1, step, wanted)
     return _Grid(float(end), float(step), count_steps(step, end, every), int(every))
 
@@ -298,6 +304,8 @@ def _over_states(
     signals = Signals(system, inputs, steps if adaptive is None else 0)
     if adaptive is not None and isinstance(scheme, StateScheme):
         _require_adaptable(system, scheme, x0, signals)
+        if isinstance(adaptive, Reversible):
+            require_reversible(system, scheme, x0)
     if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
         _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
     with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
@@ -305,13 +313,14 @@ def _over_states(
             assert isinstance(system, LagrangianSystem)
             livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
             return LagrangianTrajectory(system, livens, scheme=repr(scheme))
+        dense = every == 1 and grid.times is None
+        walk = Walk(system, scheme, signals, x0, dense, events, lambda t: report(round(t / h)), interrupted)
         if adaptive is None:
-            states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted, events)
+            states = march_states(walk, h, steps, every)
+        elif isinstance(adaptive, Reversible):
+            states = march_reversibly(walk, adaptive, grid.end)
         else:
-            states = march_adaptively(
-                system, scheme, adaptive, grid.end, grid.times, signals, x0,
-                lambda t: report(int(t / h)), interrupted, events,
-            )  # fmt: skip
+            states = march_adaptively(walk, adaptive, grid.end, grid.times)
     name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
     if not isinstance(system, MechanicalSystem):
         return StateTrajectory(system, states, scheme=name)

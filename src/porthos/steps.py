@@ -1,7 +1,10 @@
-"""The steps of a run: n steps of size h with n h = end, or `Adaptive` ones with the options of 000, section 7.1."""
+"""The steps of a run: n steps of size h with n h = end; `Adaptive` ones, which follow a tolerance with the options of
+000, section 7.1; or `Reversible` ones, which follow a function of the positions.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -10,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
-from porthos.notation import LARGEST
+from porthos.notation import LARGEST, Array
 
 WHOLE = 1e-6  # how far end/step may be from a whole number
 MOST = 1e12  # steps: with 1 us each they take 12 days
@@ -111,9 +114,38 @@ class Adaptive:
         return min(h * factor, self.maximum)
 
 
-def check_steps(step: float | Adaptive, end: float, every: int, times: ArrayLike | None) -> tuple[float, ...] | None:
+@dataclass(frozen=True)
+class Reversible:
+    """Steps of about `step`/density(q) that a run backwards would make too: symmetric schemes keep their symmetry.
+
+    `density` is a positive function of the positions of a mechanism or Lagrangian, or of the states of a system without
+    algebraic equations: large where steps shall be small. `initial` is the first step of a run that goes on with
+    another, or goes back on it. `max_steps` ends a run that takes too many.
+    """
+
+    step: float
+    density: Callable[[Array], float]
+    initial: float | None = None
+    max_steps: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        positive_time("Reversible: step", self.step)
+        if self.initial is not None:
+            positive_time("Reversible: initial", self.initial)
+        if not callable(self.density):
+            raise PorthosError(f"Reversible: expected a function density(q), found {self.density!r}.")
+        if not (isinstance(self.max_steps, Integral) and self.max_steps >= 1):
+            raise PorthosError(f"Reversible: expected a whole number max_steps >= 1, found {self.max_steps!r}.")
+
+    def __repr__(self) -> str:
+        return f"Reversible(step={self.step!r}, density={getattr(self.density, '__name__', self.density)})"
+
+
+def check_steps(
+    step: float | Adaptive | Reversible, end: float, every: int, times: ArrayLike | None
+) -> tuple[float, ...] | None:
     """The times to keep; refuses steps, an end and states to keep that do not fit together."""
-    if not isinstance(step, Adaptive):
+    if not isinstance(step, Adaptive | Reversible):
         count_steps(step, end, every)
         if times is not None:
             raise PorthosError("simulate: times are for step=ph.Adaptive(...); a fixed step keeps each every-th state.")
@@ -123,6 +155,8 @@ def check_steps(step: float | Adaptive, end: float, every: int, times: ArrayLike
         raise PorthosError(f"simulate: adaptive steps keep all states, or times; leave every = {every!r} away.")
     if times is None:
         return None
+    if isinstance(step, Reversible):
+        raise PorthosError("simulate: times would cut reversible steps; leave them away and use run.at(times).")
     try:
         wanted = np.asarray(times, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError) as error:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from porthos.errors import ModelError
 from porthos.model.signals import Numbers, Signal
-from porthos.steps import Adaptive, check_steps
+from porthos.steps import Adaptive, Reversible, check_steps
 
 DEFAULT = "MidpointGGL"
 StepChoice: TypeAlias = float | Adaptive
@@ -57,4 +57,6 @@ class Simulation:
                 f"inputs: expected values by the names of ports, such as {{'motor': 1}}, found {self.inputs!r}."
             )
         object.__setattr__(self, "inputs", dict(self.inputs))
+        if isinstance(self.step, Reversible):
+            raise ModelError(f"step: a file holds no function, found {self.step!r}. Give it to ph.simulate itself.")
         object.__setattr__(self, "times", check_steps(self.step, self.end, self.every, self.times))
