@@ -154,7 +154,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     for name, variable in {**data.data_vars, "time": data.time}.items():
         assert variable.attrs["units"], name
         assert variable.attrs["long_name"], name
-    assert list(data.data_vars) == list(storage.QUANTITIES)
+    assert list(data.data_vars) == [*storage.QUANTITIES, "event_time"]
     same(data.position.sel(body="bead").values, run["bead"].position)
     same(data.rotation.sel(body="crank").transpose("time", "axis", "body_axis").values, run["crank"].rotation)
     same(data.joint_force.sel(joint="B", axis="z").values, run.joint("B").force[:, 2])
@@ -174,7 +174,8 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
 
 def test_shapes_of_the_dataset_without_joints_and_ports():
     data = single().to_xarray()
-    assert dict(data.sizes) == {"time": 11, "body": 1, "joint": 0, "element": 0, "port": 0, "axis": 3, "body_axis": 3}
+    none = dict.fromkeys(("joint", "element", "port", "event"), 0)
+    assert dict(data.sizes) == {"time": 11, "body": 1, "axis": 3, "body_axis": 3, **none}
     assert data.joint_force.shape == (11, 0, 3)
     assert data.work.shape == (11, 0)
 

@@ -25,8 +25,8 @@ from porthos.integrate.progress import progress_bar
 from porthos.integrate.reversible_march import march_reversibly, require_reversible
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, as_march, march_states
-from porthos.integrate.state_scheme import StateScheme
+from porthos.integrate.state_march import States, Walk, as_march, march_states
+from porthos.integrate.state_scheme import OwnSteps, StateScheme
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
@@ -298,6 +298,8 @@ def _over_states(
             "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
         )
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
+    if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
+        raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if isinstance(scheme, Livens) or not scheme.free_steps:
         _require_fixed(scheme, grid, events)
     h, steps, every, adaptive = grid.h, grid.steps, grid.every, grid.adaptive
@@ -313,18 +315,24 @@ def _over_states(
             assert isinstance(system, LagrangianSystem)
             livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
             return LagrangianTrajectory(system, livens, scheme=repr(scheme))
-        dense = every == 1 and grid.times is None
+        dense = every == 1 and grid.times is None and not isinstance(scheme, OwnSteps)
         walk = Walk(system, scheme, signals, x0, dense, events, lambda t: report(round(t / h)), interrupted)
-        if adaptive is None:
-            states = march_states(walk, h, steps, every)
-        elif isinstance(adaptive, Reversible):
-            states = march_reversibly(walk, adaptive, grid.end)
-        else:
-            states = march_adaptively(walk, adaptive, grid.end, grid.times)
+        states = _walked(walk, grid)
     name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
     if not isinstance(system, MechanicalSystem):
         return StateTrajectory(system, states, scheme=name)
     return Trajectory(system, as_march(system, states), name, states.events)
+
+
+def _walked(walk: Walk, grid: _Grid) -> States:
+    """The march that the steps ask for."""
+    if grid.adaptive is None:
+        return march_states(walk, grid.h, grid.steps, grid.every)
+    if isinstance(grid.adaptive, Reversible):
+        return march_reversibly(walk, grid.adaptive, grid.end)
+    if isinstance(walk.scheme, OwnSteps):
+        return walk.scheme.march(walk, grid.adaptive, grid.end, grid.times)
+    return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
 
 
 def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:

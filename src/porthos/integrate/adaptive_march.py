@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from porthos.errors import InputError, Status
+from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import Piece, States, Walk, stalled
 from porthos.integrate.state_scheme import EmbeddedStep, Step
 from porthos.notation import Array
@@ -98,9 +99,7 @@ class _March:
         self.walk, self.adaptive, self.end, self.all = walk, adaptive, end, times is None
         self.held = walk.signals.held(0, 0.0, walk.start)
         self.control = _Control(walk, adaptive, end, self.held)
-        self.jumps = {t for t in (*walk.signals.breakpoints, *adaptive.breakpoints) if 0.0 < t < end}
-        self.kept = {end, *(times if times is not None else ())}
-        self.targets = sorted(self.jumps | self.kept)
+        self.jumps, self.kept, self.targets = landings(walk.signals, adaptive, end, times)
         self.t, self.x, self.h, self.good = 0.0, walk.start.copy(), adaptive.first(end), 0
         self.outcome: tuple[Status, str] | None = None
         walk.node(self.t, self.x, self.held)
@@ -163,6 +162,15 @@ def march_adaptively(walk: Walk, adaptive: Adaptive, end: float, times: Sequence
             break
         walk.progress(run.t)
     return run.states()
+
+
+def landings(
+    signals: Signals, adaptive: Adaptive, end: float, times: Sequence[float] | None
+) -> tuple[set[float], set[float], list[float]]:
+    """Where inputs jump, which times are kept, and all of these times, on which steps have to end."""
+    jumps = {t for t in (*signals.breakpoints, *adaptive.breakpoints) if 0.0 < t < end}
+    kept = {end, *(times if times is not None else ())}
+    return jumps, kept, sorted(jumps | kept)
 
 
 def _towards(room: float, h: float) -> tuple[float, bool]:

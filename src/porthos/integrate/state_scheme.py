@@ -7,7 +7,7 @@ what the stages have to fulfil is the method's own.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from porthos.integrate.newton import Iterate, Solver, newton
 from porthos.integrate.scheme import VELOCITY, Iterated
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
+from porthos.steps import Adaptive
 from porthos.system.constrained import Constrained
 from porthos.system.descriptor import ANALYTIC, Descriptor, Matrix
 from porthos.system.mechanical import MechanicalSystem
@@ -182,6 +183,23 @@ def velocity_change(h: float, q0: Array, v0: Array, W: Array, dW: Array, dZ: Arr
     least = max(np.abs(v0).max(), NEGLIGIBLE * np.abs(q0).max() / abs(h), 1e-300)
     change = max(np.abs(dW).max(), np.abs(dZ).max(initial=0.0) / abs(h))
     return float(change / max(least, np.abs(W).max()))
+
+
+class OwnSteps(StateScheme):
+    """A method of a library that chooses its steps itself and looks back on many of them."""
+
+    @abstractmethod
+    def march(self, walk: Any, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> Any:
+        """A run along a walk from 0 to `end`; it keeps the ends of all steps, or only `times` and the end."""
+
+    def advance(self, at: Begin) -> Step:
+        """There is no single step."""
+        raise PorthosError(f"{self!r} chooses its steps itself: use simulate(..., step=ph.Adaptive(...)).")
+
+    @property
+    def renews_algebraic(self) -> bool:
+        """Libraries control their errors."""
+        return True
 
 
 class IncrementScheme(StateScheme):
