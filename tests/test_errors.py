@@ -8,7 +8,7 @@ import pytest
 
 import porthos as ph
 from porthos.model.bodies import rotation_matrix
-from porthos.model.simulation import count_steps
+from porthos.steps import count_steps
 
 NAN = float("nan")
 BOX = ph.Box(mass=1.0, size=(0.1, 0.2, 0.3))

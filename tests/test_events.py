@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import h5py
 import numpy as np
 import pytest
 import sympy as sp
+import xarray
 from test_adaptive import ECCENTRICITY, planet
 
 import porthos as ph
@@ -125,3 +127,38 @@ def test_events_that_make_no_sense_are_refused():
     for scheme in (ph.Midpoint(), ph.Composition(), ph.GeneralizedAlpha(), ph.Livens()):
         with pytest.raises(ph.PorthosError, match="has no events: all its steps have one size"):
             ph.simulate(model, scheme, 0.1, 1.0, events={"noon": lambda t, x: t - 0.5})
+
+
+def test_events_are_saved_and_loaded(tmp_path):
+    """The turning points of the pendulum A01 of REFERENCES, period 4 K(sin(pi/4))/sqrt(g/l)."""
+    model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    model.point_mass("bob", 1.0, position=(-1, 0, 0))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(-1, 0, 0))
+    system = model.assemble()
+    events = {"lowest": lambda t, x: system.split(x)[0][0], "noon": lambda t, x: t - 1 / 3}
+    run = ph.simulate(system, ph.LobattoPair(3), ph.Adaptive(1e-7), 1.5, events=events, out=tmp_path / "out.nc")
+    assert [one.name for one in run.events] == ["noon", "lowest"]
+    assert "events            2: 'noon' at t = 0.333333333, 'lowest' at t = 0.5919" in run.summary()
+    run.save(tmp_path / "saved.nc")
+    for path in (tmp_path / "out.nc", tmp_path / "saved.nc"):
+        for again in (ph.load(path), ph.load(path, lazy=True)):
+            assert [(one.name, one.t) for one in again.events] == [(one.name, one.t) for one in run.events]
+            assert all(np.array_equal(a.x, b.x) for a, b in zip(again.events, run.events, strict=True))
+            assert again.summary() == run.summary()
+        with xarray.open_dataset(path) as dataset:
+            assert dataset.event_time.sel(event="lowest").item() == run.events[1].t
+    kept = run.thinned(np.array([0, 3, run.t.size - 1]))
+    assert kept.events == run.projected().events == run.events
+    with pytest.raises(ph.PorthosError, match="files hold runs of mechanisms; 'stone' is none"):
+        ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, out=tmp_path / "x.nc")
+
+
+def test_files_without_events_have_none(tmp_path):
+    model = ph.Model("bead")
+    model.point_mass("bead", 1.0, velocity=(1, 0, 0))
+    ph.simulate(model, ph.Midpoint(), 0.1, 1.0, out=tmp_path / "new.nc")
+    assert ph.load(tmp_path / "new.nc").events == ()
+    with h5py.File(tmp_path / "new.nc", "r+") as file:  # as Porthos wrote them before
+        for name in ("event_name", "event_t", "event_x"):
+            del file["porthos"][name]
+    assert ph.load(tmp_path / "new.nc").events == ()

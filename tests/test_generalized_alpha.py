@@ -15,7 +15,7 @@ import porthos as ph
 from porthos.integrate import scheme as claims
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import march_states
+from porthos.integrate.state_march import Walk, march_states
 
 FORMS = ("index 3", "index 2", "stabilised")
 SCHEMES = [*(ph.GeneralizedAlpha(0.9, form=form) for form in FORMS), *(ph.HHT(-0.2, form=form) for form in FORMS)]
@@ -46,7 +46,7 @@ def pendulum(x0: float) -> ph.MechanicalSystem:
 def tension_error(scheme, x0: float, h: float) -> float:
     """Largest error of the multiplier on (0, 1]; the tension is 1 - 2 g - 3 g z, with z from elliptic functions."""
     system, steps = pendulum(x0), round(1 / h)
-    states = march_states(system, scheme, h, steps, 1, Signals(system, None, steps), system.initial_state())
+    states = march_states(Walk(system, scheme, Signals(system, None, steps), system.initial_state()), h, steps)
     k = 0.5 / np.sqrt(GRAVITY)
     phase = ellipkinc(np.arcsin(np.sin(np.arcsin(x0) / 2) / k), k**2)
     z = -1 + 2 * k**2 * ellipj(np.sqrt(GRAVITY) * states.t + phase, k**2)[0] ** 2
@@ -85,7 +85,7 @@ def test_orders_on_the_double_pendulum(scheme):
     system, errors = double_pendulum(), []
     for steps in (8, 16):
         h, start = END / steps, system.initial_state()
-        states = march_states(system, scheme, h, steps, 1, Signals(system, None, steps), start)
+        states = march_states(Walk(system, scheme, Signals(system, None, steps), start), h, steps)
         gap = np.abs(states.x - pendulum_reference()[:: GRID // steps]).max(axis=0)
         errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
     assert np.log2(np.divide(*errors)) == pytest.approx([2, 2, 2], abs=0.35), errors

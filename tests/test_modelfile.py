@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import mechanisms
@@ -17,7 +18,7 @@ from porthos.model.drives import DRIVES
 from porthos.model.elements import ELEMENTS
 from porthos.model.forms import SECTIONS, SHAPES
 from porthos.model.joints import JOINTS
-from porthos.model.modelfile import ModelFile, load_model, to_yaml
+from porthos.model.modelfile import ModelFile, load_model, save_model, to_yaml
 from porthos.model.nodes import DEEPEST, LARGEST
 from porthos.model.simulation import SchemeChoice
 from porthos.notation import normals
@@ -127,6 +128,40 @@ def test_every_shape_and_joint_of_the_model_has_a_form():
     assert {cls.kind for cls in JOINTS} == set(mechanisms.KINDS)
     assert set(SECTIONS["joints"].forms) == {cls.kind for cls in (*JOINTS, *DRIVES)}
     assert set(SECTIONS["elements"].forms) == {cls.kind for cls in ELEMENTS}
+
+
+ADAPTIVE = "step: {kind: adaptive, rtol: 1e-8, atol: 1e-12, maximum: pi/10, good_steps: 2, breakpoints: [0.25, 1/2]}"
+
+
+def test_adaptive_steps(tmp_path):
+    text = TEXT.replace("kind: Midpoint, tolerance: 1e-12", "kind: RadauIIA, stages: 2")
+    file = read(text.replace("step: 1e-2", f"{ADAPTIVE}\n  times: [0.5, 1]"), tmp_path)
+    step = ph.Adaptive(rtol=1e-8, atol=1e-12, maximum=np.pi / 10, good_steps=2, breakpoints=(0.25, 0.5))
+    assert (file.simulation.step, file.simulation.times) == (step, (0.5, 1.0))
+    assert ModelFile.read(save_model(file.model, tmp_path / "again.yaml", file.simulation)).simulation.step == step
+    of_file = ph.simulate_file(tmp_path / "again.yaml", {"simulation.step.rtol": 1e-6})
+    given = {"times": (0.5, 1), "inputs": {"motor": ph.Sine(amplitude=2, frequency=1)}}
+    run = ph.simulate(file.model, ph.RadauIIA(2), replace(step, rtol=1e-6), 1.0, **given)
+    assert of_file.t.tolist() == run.t.tolist() == [0.0, 0.5, 1.0]
+    assert np.array_equal(of_file.q, run.q)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("step: {kind: adaptive, rtol: 2}", ("line 23", "step 'adaptive'", "expected 0 < rtol < 1")),
+        ("step: {kind: adaptive, rtoll: 1e-3}", ("line 23", "'adaptive' has no key 'rtoll'", "Did you mean 'rtol'?")),
+        ("step: {kind: adaptve}", ("line 23", "found no kind 'adaptve'", "Did you mean 'adaptive'?")),
+        ("step: {rtol: 1e-3}", ("line 23", "step: expected the key 'kind'")),
+        ("step: {kind: adaptive}\n  every: 2", ("leave every = 2 away",)),
+        ("step: {kind: adaptive}\n  times: [2]", ("line 24", "times: expected numbers between 0 and end = 1.0")),
+        ("step: 1e-2\n  times: [1]", ("times are for step=ph.Adaptive",)),
+    ],
+)
+def test_wrong_adaptive_steps(tmp_path, wrong, words):
+    with pytest.raises(ph.ModelFileError) as caught:
+        read(TEXT.replace("step: 1e-2", wrong), tmp_path)
+    assert all(word in str(caught.value) for word in words), caught.value
 
 
 # --- changes
@@ -413,7 +448,12 @@ def plans(draw, model):
         ph.Midpoint(max_iterations=7),
         ph.Composition(ph.Midpoint(tolerance=1e-9)),
     )
-    return ph.Simulation(h, 2 * steps * h, draw(st.sampled_from(schemes)), draw(st.sampled_from((1, 2))), inputs)
+    end, scheme = 2 * steps * h, draw(st.sampled_from(schemes))
+    if draw(st.booleans()):
+        times = draw(st.one_of(st.none(), st.lists(st.floats(0, end), max_size=3)))
+        step = ph.Adaptive(draw(st.sampled_from((1e-6, 1e-9))), initial=draw(st.sampled_from((None, h))), minimum=h / 7)
+        return ph.Simulation(step, end, scheme, inputs=inputs, times=times)
+    return ph.Simulation(h, end, scheme, draw(st.sampled_from((1, 2))), inputs)
 
 
 @settings(max_examples=25)

@@ -12,7 +12,7 @@ from viscous_pendulum import Oscillator, ViscousPendulum, path
 import porthos as ph
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import march_states
+from porthos.integrate.state_march import Walk, march_states
 from porthos.model.nodes import Scalar
 from porthos.model.values import KINDS, Misfit
 from porthos.notation import Array
@@ -40,7 +40,7 @@ def test_orders_on_the_double_pendulum(scheme, multipliers):
     counts = (4, 8) if scheme.order > 6 else (8, 16)
     for steps in counts:
         h, start = END / steps, system.initial_state()
-        states = march_states(system, scheme, h, steps, 1, Signals(system, None, steps), start)
+        states = march_states(Walk(system, scheme, Signals(system, None, steps), start), h, steps)
         gap = np.abs(states.x - reference[:: GRID // steps]).max(axis=0)
         recomputed = ph.simulate(system, scheme, h, END).multipliers
         again = np.abs(recomputed - reference[:: GRID // steps, 12:]).max()

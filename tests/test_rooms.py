@@ -13,12 +13,13 @@ from porthos.integrate.scheme import Contract
 
 PACKAGE = Path(__file__).parents[1] / "src" / "porthos"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOUNDATION = frozenset({"errors", "notation"})
+FOUNDATION = frozenset({"errors", "notation", "steps"})
 
 # Which rooms a room may import from, besides itself.
 SEES = {
     "errors": frozenset(),
     "notation": frozenset({"errors"}),
+    "steps": frozenset({"errors", "notation"}),
     "model": FOUNDATION,
     "kernels": FOUNDATION,
     "system": FOUNDATION | {"model", "kernels"},

@@ -16,7 +16,7 @@ import porthos as ph
 from gallery import two_masses
 from porthos.integrate import scheme as claims
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import march_states
+from porthos.integrate.state_march import Walk, march_states
 from porthos.system.initial import multipliers
 
 schemes = pytest.mark.parametrize("scheme", RUNGE_KUTTA, ids=lambda s: f"{type(s).__name__}({s.stages})")
@@ -124,7 +124,9 @@ def pendulum_reference() -> np.ndarray:
 def pendulum_errors(form: str, scheme, steps: int) -> np.ndarray:
     """Largest errors of q, v and lambda on the grid."""
     system = double_pendulum().formulation(form)
-    states = march_states(system, scheme, END / steps, steps, 1, Signals(system, None, steps), system.initial_state())
+    states = march_states(
+        Walk(system, scheme, Signals(system, None, steps), system.initial_state()), END / steps, steps
+    )
     error = np.abs(states.x[:, :14] - pendulum_reference()[:: GRID // steps]).max(axis=0)
     return np.array([error[:6].max(), error[6:12].max(), error[12:].max()])
 
@@ -358,7 +360,7 @@ def test_summary_says_what_happened():
     [
         ({"scheme": ph.Midpoint()}, r"steps mechanisms in a reduced form, and 'Duffing' is none.*ph.Gauss\(1\)"),
         ({"scheme": ph.Gauss}, r"found <class.*Did you mean Gauss\(\)"),
-        ({"out": "x.nc"}, "keeps its states in memory; leave `out` away"),
+        ({"out": "x.nc"}, "files hold runs of mechanisms; 'Duffing' is none, leave `out` away"),
         ({"start": [1.0]}, r"a state has 2 numbers \(q, p\), found shape \(1,\)"),
         ({"inputs": {"forse": 1.0}}, r"no port 'forse' to give an input to. Did you mean 'force'"),
         ({"inputs": {"force": [1.0, 2.0]}}, r"port 'force': expected 1 number\(s\), an array of shape \(10, 1\)"),

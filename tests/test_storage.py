@@ -145,12 +145,13 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with xarray.open_dataset(path, engine="h5netcdf") as data:
         data.load()
-    assert dict(data.sizes) == {"time": 21, "body": 3, "joint": 4, "element": 0, "port": 4, "axis": 3, "body_axis": 3}
+    sizes = {"time": 21, "body": 3, "joint": 4, "element": 0, "port": 4, "axis": 3, "body_axis": 3, "event": 0}
+    assert dict(data.sizes) == sizes
     assert data.time.dtype == np.float64  # not decoded to dates
     for name, variable in {**data.data_vars, "time": data.time}.items():
         assert variable.attrs["units"], name
         assert variable.attrs["long_name"], name
-    assert list(data.data_vars) == list(storage.QUANTITIES)
+    assert list(data.data_vars) == [*storage.QUANTITIES, "event_time"]
     same(data.position.sel(body="bead").values, run["bead"].position)
     same(data.rotation.sel(body="crank").transpose("time", "axis", "body_axis").values, run["crank"].rotation)
     same(data.joint_force.sel(joint="B", axis="z").values, run.joint("B").force[:, 2])
@@ -171,7 +172,8 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
 
 def test_shapes_of_the_dataset_without_joints_and_ports():
     data = single().to_xarray()
-    assert dict(data.sizes) == {"time": 11, "body": 1, "joint": 0, "element": 0, "port": 0, "axis": 3, "body_axis": 3}
+    none = dict.fromkeys(("joint", "element", "port", "event"), 0)
+    assert dict(data.sizes) == {"time": 11, "body": 1, "axis": 3, "body_axis": 3, **none}
     assert data.joint_force.shape == (11, 0, 3)
     assert data.work.shape == (11, 0)
 

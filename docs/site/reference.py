@@ -11,6 +11,7 @@ ROOMS = {
     "resuming": "Resume",
     "model": "Models",
     "integrate": "Schemes",
+    "steps": "Steps",
     "results": "Results",
     "study": "Studies",
     "system": "Systems",

@@ -16,6 +16,7 @@ import sympy as sp
 
 import porthos as ph
 from porthos.integrate.scheme import ANGULAR, CYCLIC, ENERGY, LINEAR, POSITION, VELOCITY, Contract
+from porthos.integrate.state_scheme import OwnSteps
 
 PAGE = Path(__file__).parents[1] / "schemes.md"
 BEGIN, END = "<!-- made by docs/site/schemes.py: begin -->\n", "<!-- end -->\n"
@@ -52,6 +53,7 @@ SCHEMES: Mapping[str, Contract] = {
     "MDOP5()": ph.MDOP5(),
     "DOP853()": ph.DOP853(),
     'DOP853("Baumgarte")': ph.DOP853("Baumgarte"),
+    "IDA()": ph.IDA(),
 }
 HEAD = (
     "scheme", "order", "keeps exactly", "symmetric", "stiffly accurate", "mechanisms", "Lagrangians", "pH-DAEs",
@@ -98,9 +100,10 @@ def row(name: str) -> str:
     scheme = SCHEMES[name]
     order = f"{scheme.order}" + (f" (v: {scheme.velocity_order})" if scheme.velocity_order != scheme.order else "")
     kept = ", ".join(text for what, text in SHORT.items() if what in scheme.preserves)
-    places = [runs(kind, scheme) for kind in systems()]
+    usual = ph.Adaptive() if isinstance(scheme, OwnSteps) else STEP
+    places = [runs(kind, scheme, usual) for kind in systems()]
     adaptive = _adapts(scheme, lambda kind: runs(kind, scheme, ph.Adaptive()))
-    events = any(runs(kind, scheme, events={"never": lambda t, x: 1.0}) for kind in systems())
+    events = any(runs(kind, scheme, usual, events={"never": lambda t, x: 1.0}) for kind in systems())
     last = f"{adaptive}, {'yes' if events else 'no'}"
     flags = ["yes" if flag else "no" for flag in (scheme.symmetric, scheme.stiffly_accurate, *places)]
     return "| " + " | ".join([f"`{name}`", order, kept, *flags, last]) + " |\n"

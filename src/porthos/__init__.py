@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
-    from porthos.integrate.steps import Adaptive as Adaptive
+    from porthos.integrate.sundials import IDA as IDA
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -67,6 +67,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.results.states import StateTrajectory as StateTrajectory
     from porthos.results.trajectory import Trajectory as Trajectory
     from porthos.resuming import resume as resume
+    from porthos.steps import Adaptive as Adaptive
+    from porthos.steps import Reversible as Reversible
     from porthos.study.schemes import compare as compare
     from porthos.system.connections import Feedback as Feedback
     from porthos.system.connections import Gyrator as Gyrator
@@ -99,7 +101,7 @@ _HOMES = {
     "integrate.midpoint": "Midpoint MidpointGGL",
     "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
-    "integrate.steps": "Adaptive",
+    "integrate.sundials": "IDA",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joint_base": "Joint",
     "model.joints": "Cylindrical Fixed Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
@@ -113,6 +115,7 @@ _HOMES = {
     "results.states": "StateTrajectory",
     "results.trajectory": "Trajectory",
     "resuming": "resume",
+    "steps": "Adaptive Reversible",
     "study.schemes": "compare",
     "system.connections": "Feedback Gyrator Relation Transformer",
     "system.general": "GeneralPHDAE LinearPHDAE",

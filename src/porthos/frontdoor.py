@@ -22,20 +22,20 @@ from porthos.integrate.livens_march import march_lagrangian
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
+from porthos.integrate.reversible_march import march_reversibly, require_reversible
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import as_march, march_states
-from porthos.integrate.state_scheme import StateScheme
-from porthos.integrate.steps import Adaptive
+from porthos.integrate.state_march import States, Walk, as_march, march_states
+from porthos.integrate.state_scheme import OwnSteps, StateScheme
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
-from porthos.model.simulation import count_steps, positive_time
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
-from porthos.results.writing import Writer
+from porthos.results.writing import Writer, save
+from porthos.steps import Adaptive, Reversible, check_steps, count_steps
 from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
@@ -48,14 +48,19 @@ SHOWN = 1000  # parts in which a bar shows the progress of adaptive steps
 
 @overload
 def simulate(
-    model: Model | MechanicalSystem, scheme: Contract, step: float | Adaptive, end: float, *more: Any, **options: Any
+    model: Model | MechanicalSystem,
+    scheme: Contract,
+    step: float | Adaptive | Reversible,
+    end: float,
+    *more: Any,
+    **options: Any,
 ) -> Trajectory:
     """Mechanisms give trajectories of bodies, joints and ports."""
 
 
 @overload
 def simulate(
-    model: Descriptor, scheme: Contract, step: float | Adaptive, end: float, *more: Any, **options: Any
+    model: Descriptor, scheme: Contract, step: float | Adaptive | Reversible, end: float, *more: Any, **options: Any
 ) -> StateTrajectory:
     """Other systems give trajectories of states and ports."""
 
@@ -63,7 +68,7 @@ def simulate(
 def simulate(
     model: Model | Descriptor,
     scheme: Contract,
-    step: float | Adaptive,
+    step: float | Adaptive | Reversible,
     end: float,
     inputs: Mapping[str, Any] | None = None,
     every: int = 1,
@@ -87,12 +92,12 @@ def simulate(
     and `DOP853` on mechanisms and Lagrangians.
 
     All these schemes but `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all its
-    steps, or only `times` and the end, on which it lands exactly; and `events`, functions of (t, x) by name or
-    `Event`s, whose zeros become `run.events`.
+    steps, or only `times` and the end, on which it lands exactly; symmetric ones step=Reversible(...); and `events`,
+    functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
-    (Ctrl-C) leaves a whole file with all that was computed.
+    (Ctrl-C) leaves a whole file with all that was computed. Schemes over states write it when they end.
     """
     if not isinstance(scheme, Contract):
         meant = scheme.__name__ if isinstance(scheme, type) else scheme
@@ -108,25 +113,28 @@ def simulate(
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     run: Trajectory | StateTrajectory
     if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
-        if out is not None:
-            raise PorthosError(f"simulate: {scheme!r} keeps its states in memory; leave `out` away and save the run.")
+        if out is not None and not isinstance(system, MechanicalSystem):
+            raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
         run = _over_states(system, scheme, grid, inputs, progress, start, events)
+        if out is not None and isinstance(run, Trajectory):
+            save(run, out)
     else:
         _require_fixed(scheme, grid, events)
         run = _reduced(system, scheme, grid, inputs, progress, out, start)
-    return judged(run, end, on_failure, out)
+    return judged(run, end, on_failure, out, isinstance(scheme, Scheme))
 
 
 AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajectory)
 
 
-def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None) -> AnyRun:
+def judged(run: AnyRun, end: float, on_failure: str, out: str | Path | None, resumable: bool = True) -> AnyRun:
     """A run that reached its end, or what `simulate` promises of one that did not."""
     if run.status.wanted:
         return run
     where = f"'{run.system.name}' stopped at t = {run.t[-1]:.6g} of {end:.6g}: {run.message}"
     if run.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt(f"{where} See '{out}'. To go on: porthos resume {out}" if out is not None else where)
+        file = "" if out is None else f" See '{out}'."
+        raise KeyboardInterrupt(f"{where}{file}{f' To go on: porthos resume {out}' if resumable and file else ''}")
     if on_failure == "raise":
         text = f"{where} The part computed is in the attribute `trajectory` of this error."
         raise SimulationError(text, run.status, run)
@@ -161,6 +169,7 @@ def simulate_file(
         plan.end,
         inputs=plan.inputs,
         every=plan.every,
+        times=plan.times,
         on_failure=on_failure,
         progress=progress,
         out=out,
@@ -175,28 +184,16 @@ class _Grid:
     h: float
     steps: int
     every: int
-    adaptive: Adaptive | None = None
+    adaptive: Adaptive | Reversible | None = None
     times: tuple[float, ...] | None = None
 
 
-def _grid(step: float | Adaptive, end: float, every: int, times: ArrayLike | None) -> _Grid:
+def _grid(step: float | Adaptive | Reversible, end: float, every: int, times: ArrayLike | None) -> _Grid:
     """The steps, or an error that says what does not fit together."""
-    if not isinstance(step, Adaptive):
-        steps = count_steps(step, end, every)
-        if times is not None:
-            raise PorthosError(
-                "simulate: `times` are for step=ph.Adaptive(...); a fixed step keeps each `every`-th state."
-            )
-        return _Grid(float(end), float(step), steps, int(every))
-    positive_time("end", end)
-    if every != 1:
-        raise PorthosError(f"simulate: adaptive steps keep all states, or `times`; leave every = {every!r} away.")
-    if times is None:
-        return _Grid(float(end), end / SHOWN, SHOWN, 1, step)
-    wanted = np.asarray(times, dtype=np.float64).reshape(-1)
-    if not np.all((wanted >= 0.0) & (wanted <= end)):
-        raise PorthosError(f"simulate: expected times between 0 and end = {end!r}, found {wanted.tolist()}.")
-    return _Grid(float(end), end / SHOWN, SHOWN, 1, step, tuple(wanted.tolist()))
+    wanted = check_steps(step, end, every, times)
+    if isinstance(step, Adaptive | Reversible):
+        return _Grid(float(end), end / SHOWN, SHOWN, 1, step, wanted)
+    return _Grid(float(end), float(step), count_steps(step, end, every), int(every))
 
 
 def _require_fixed(scheme: Contract, grid: _Grid, events: Mapping[str, Any] | None) -> None:
@@ -311,12 +308,16 @@ def _over_states(
             "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
         )
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
+    if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
+        raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if isinstance(scheme, Livens) or not scheme.free_steps:
         _require_fixed(scheme, grid, events)
     h, steps, every, adaptive = grid.h, grid.steps, grid.every, grid.adaptive
     signals = Signals(system, inputs, steps if adaptive is None else 0)
     if adaptive is not None and isinstance(scheme, StateScheme):
         _require_adaptable(system, scheme, x0, signals)
+        if isinstance(adaptive, Reversible):
+            require_reversible(system, scheme, x0)
     if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
         _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
     with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
@@ -324,19 +325,24 @@ def _over_states(
             assert isinstance(system, LagrangianSystem)
             livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
             return LagrangianTrajectory(system, livens, scheme=repr(scheme))
-        if adaptive is None:
-            states = march_states(system, scheme, h, steps, every, signals, x0, report, interrupted, events)
-        else:
-            states = march_adaptively(
-                system, scheme, adaptive, grid.end, grid.times, signals, x0,
-                lambda t: report(int(t / h)), interrupted, events,
-            )  # fmt: skip
+        dense = every == 1 and grid.times is None and not isinstance(scheme, OwnSteps)
+        walk = Walk(system, scheme, signals, x0, dense, events, lambda t: report(round(t / h)), interrupted)
+        states = _walked(walk, grid)
     name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
     if not isinstance(system, MechanicalSystem):
         return StateTrajectory(system, states, scheme=name)
-    run = Trajectory(system, as_march(system, states), scheme=name)
-    run.events = states.events
-    return run
+    return Trajectory(system, as_march(system, states), name, states.events)
+
+
+def _walked(walk: Walk, grid: _Grid) -> States:
+    """The march that the steps ask for."""
+    if grid.adaptive is None:
+        return march_states(walk, grid.h, grid.steps, grid.every)
+    if isinstance(grid.adaptive, Reversible):
+        return march_reversibly(walk, grid.adaptive, grid.end)
+    if isinstance(walk.scheme, OwnSteps):
+        return walk.scheme.march(walk, grid.adaptive, grid.end, grid.times)
+    return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
 
 
 def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:

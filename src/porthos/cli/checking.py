@@ -11,7 +11,8 @@ from porthos.cli.answers import aligned, tell
 from porthos.integrate.catalogue import check_name, scheme_named
 from porthos.model.modelfile import ModelFile
 from porthos.model.signals import TimeSignal
-from porthos.model.simulation import WHOLE, Simulation, count_steps
+from porthos.model.simulation import Simulation
+from porthos.steps import WHOLE, Adaptive, count_steps
 from porthos.system.mobility import MOST_ROWS, Mobility, mobility
 
 SEVERAL = 6  # so many joints are listed by name
@@ -61,6 +62,8 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
 def _plan(plan: Simulation | None) -> str:
     if plan is None:
         return "not described; give --step and --end to `porthos run`"
+    if isinstance(plan.step, Adaptive):
+        return f"{plan.scheme.kind}, {plan.step!r} to t = {plan.end:g} s"
     steps = count_steps(plan.step, plan.end, plan.every)
     return f"{plan.scheme.kind}, {steps} steps of {plan.step:g} s to t = {plan.end:g} s"
 
@@ -97,7 +100,7 @@ def _names(joints: tuple[str, ...]) -> str:
 def _kinks(file: ModelFile) -> list[str]:
     """Functions of time that jump or bend within a step, where the scheme loses its order."""
     plan, notes = file.simulation, []
-    if plan is None:
+    if plan is None or isinstance(plan.step, Adaptive):  # which end their steps on these times
         return []
     signals = {load.name: (load.force, load.torque) for load in file.model.loads}
     signals |= {name: (value, None) for name, value in plan.inputs.items()}

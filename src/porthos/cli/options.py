@@ -15,6 +15,10 @@ ResultPath: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE.nc", help="
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
 Scheme: TypeAlias = Annotated[str | None, typer.Option(help="Scheme, such as Midpoint or MidpointGGL.")]
 StepSize: TypeAlias = Annotated[str | None, typer.Option("--step", help="Step in seconds.")]
+Rtol: TypeAlias = Annotated[
+    str | None, typer.Option("--rtol", help="Adaptive steps with this relative tolerance, in the place of --step.")
+]
+Atol: TypeAlias = Annotated[str | None, typer.Option("--atol", help="Absolute tolerance of adaptive steps.")]
 End: TypeAlias = Annotated[str | None, typer.Option("--end", help="Time at which the run ends, in seconds.")]
 Every: TypeAlias = Annotated[str | None, typer.Option("--every", help="Keep each k-th state.")]
 Out: TypeAlias = Annotated[
@@ -34,6 +38,8 @@ def changes(
     step: str | None = None,
     end: str | None = None,
     every: str | None = None,
+    rtol: str | None = None,
+    atol: str | None = None,
 ) -> dict[str, str]:
     """What the options change in a model file: path -> value."""
     result = {}
@@ -42,6 +48,12 @@ def changes(
         if not sign or not path:
             raise typer.BadParameter(f"expected PATH=VALUE such as body.crank.mass=0.2, found '{param}'")
         result[path.strip()] = value.strip()
+    if rtol is not None or atol is not None:
+        if step is not None:
+            raise typer.BadParameter("expected --step for fixed steps, or --rtol and --atol for others, found both")
+        every = every or "1"  # what a file keeps of fixed steps
+        tolerances = {"rtol": rtol, "atol": atol}
+        step = f"{{kind: adaptive{''.join(f', {key}: {value}' for key, value in tolerances.items() if value)}}}"
     given = {"scheme": scheme, "step": step, "end": end, "every": every}
     return result | {f"simulation.{key}": value for key, value in given.items() if value is not None}
 
@@ -55,6 +67,8 @@ def run_command(place: Any, opened: Callable[[Path], AbstractContextManager[Path
         step: StepSize = None,
         end: End = None,
         every: Every = None,
+        rtol: Rtol = None,
+        atol: Atol = None,
         out: Out = None,
         report: Report = None,
         param: Params = None,
@@ -64,7 +78,7 @@ def run_command(place: Any, opened: Callable[[Path], AbstractContextManager[Path
         from porthos.cli.running import run_file
 
         with opened(file) as path:
-            run_file(path, changes(param, scheme, step, end, every), out, report, quiet, as_json)
+            run_file(path, changes(param, scheme, step, end, every, rtol, atol), out, report, quiet, as_json)
 
     command.__doc__ = about
     return command

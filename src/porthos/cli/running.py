@@ -73,6 +73,7 @@ def numbers(run: Trajectory) -> dict[str, Any]:
         "power_balance": float(np.abs(run.power_balance).max()),
         "position_error": float(run.position_error.max()),
         "velocity_error": float(run.velocity_error.max()),
+        "events": [{"name": event.name, "t": event.t} for event in run.events],
         "newton_iterations": int(np.sum(run.iterations)),
         "moved_initial_values": [moved.body for moved in run.system.adjustments],
         "position": {name: run[name].position[-1].tolist() for name in run.system.body_names},

@@ -9,9 +9,8 @@ are left out: their errors do not grow, and their orders are lower.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,9 @@ from scipy import sparse
 from porthos.errors import InputError, Status
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import Piece, States, Walk, stalled
-from porthos.integrate.state_scheme import EmbeddedStep, StateScheme, Step
-from porthos.integrate.steps import Adaptive
+from porthos.integrate.state_scheme import EmbeddedStep, Step
 from porthos.notation import Array
+from porthos.steps import Adaptive
 from porthos.system.descriptor import Descriptor
 
 ROUND_OFF = 1e-12  # part of a step by which it may miss a time and still end there
@@ -47,10 +46,10 @@ def with_rate(system: Descriptor, x: Array) -> NDArray[np.bool_]:
 class _Control:
     """Tries steps, and measures their errors."""
 
-    def __init__(self, walk: Walk, adaptive: Adaptive, end: float, held: Array, start: Array) -> None:
+    def __init__(self, walk: Walk, adaptive: Adaptive, end: float, held: Array) -> None:
         self.walk, self.adaptive, self.end, self.held = walk, adaptive, end, held
-        self.measured, self.order = with_rate(walk.system, start), walk.scheme.order
-        self.size = np.abs(start)
+        self.measured, self.order = with_rate(walk.system, walk.start), walk.scheme.order
+        self.size = np.abs(walk.start)
         self._before: dict[str, tuple[float, Step]] = {}  # the last whole step and the last half, with their sizes
 
     def _step(self, kind: str, t: float, h: float, x: Array, until: float | None) -> Piece:
@@ -96,14 +95,12 @@ class _Control:
 class _March:
     """Where a run is, and how it goes on: one attempt at a time."""
 
-    def __init__(self, walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None, start: Array) -> None:
+    def __init__(self, walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> None:
         self.walk, self.adaptive, self.end, self.all = walk, adaptive, end, times is None
-        self.held = walk.signals.held(0, 0.0, start)
-        self.control = _Control(walk, adaptive, end, self.held, start)
-        self.jumps = {t for t in (*walk.signals.breakpoints, *adaptive.breakpoints) if 0.0 < t < end}
-        self.kept = {end, *(times if times is not None else ())}
-        self.targets = sorted(self.jumps | self.kept)
-        self.t, self.x, self.h, self.good = 0.0, start.copy(), adaptive.first(end), 0
+        self.held = walk.signals.held(0, 0.0, walk.start)
+        self.control = _Control(walk, adaptive, end, self.held)
+        self.jumps, self.kept, self.targets = landings(walk.signals, adaptive, end, times)
+        self.t, self.x, self.h, self.good = 0.0, walk.start.copy(), adaptive.first(end), 0
         self.outcome: tuple[Status, str] | None = None
         walk.node(self.t, self.x, self.held)
 
@@ -151,31 +148,29 @@ class _March:
         return self.walk.states(status, message)
 
 
-def march_adaptively(
-    system: Descriptor,
-    scheme: StateScheme,
-    adaptive: Adaptive,
-    end: float,
-    times: Sequence[float] | None,
-    signals: Signals,
-    start: Array,
-    progress: Callable[[float], None] = lambda t: None,
-    interrupted: Callable[[], bool] = lambda: False,
-    events: Mapping[str, Any] | None = None,
-) -> States:
+def march_adaptively(walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> States:
     """Step from 0 to `end`; keep the ends of all steps, or only `times` and the end. A failure keeps what there is."""
-    run = _March(Walk(system, scheme, signals, start, times is None, events), adaptive, end, times, start)
+    run = _March(walk, adaptive, end, times)
     for _ in range(adaptive.max_steps):
         try:
             run.attempt()
         except InputError as error:
             run.outcome = Status.BAD_INPUT, str(error)
-        if run.outcome is None and interrupted():
+        if run.outcome is None and walk.interrupted():
             run.outcome = Status.INTERRUPTED, Status.INTERRUPTED.value
         if run.outcome is not None:
             break
-        progress(run.t)
+        walk.progress(run.t)
     return run.states()
+
+
+def landings(
+    signals: Signals, adaptive: Adaptive, end: float, times: Sequence[float] | None
+) -> tuple[set[float], set[float], list[float]]:
+    """Where inputs jump, which times are kept, and all of these times, on which steps have to end."""
+    jumps = {t for t in (*signals.breakpoints, *adaptive.breakpoints) if 0.0 < t < end}
+    kept = {end, *(times if times is not None else ())}
+    return jumps, kept, sorted(jumps | kept)
 
 
 def _towards(room: float, h: float) -> tuple[float, bool]:

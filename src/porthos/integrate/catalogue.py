@@ -30,6 +30,7 @@ SCHEMES = {
     "HEDOP5": "porthos.integrate.half_explicit",
     "MDOP5": "porthos.integrate.index_one",
     "DOP853": "porthos.integrate.index_one",
+    "IDA": "porthos.integrate.sundials",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 

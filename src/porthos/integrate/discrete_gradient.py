@@ -48,7 +48,6 @@ class DiscreteGradient(IncrementScheme):
     tolerance: float = 0.0
     max_iterations: int = 50
 
-    order = 2
     preserves = frozenset({ENERGY, LINEAR, ANGULAR, POSITION})
 
     @property

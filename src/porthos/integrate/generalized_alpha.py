@@ -17,13 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from porthos.errors import PorthosError, nearest
-from porthos.integrate.newton import Solver, factorised, newton
+from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import NEGLIGIBLE, MechanicalScheme, Step
+from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
 from porthos.system.constrained import Constrained, kkt_matrix, split_state
-from porthos.system.descriptor import ANALYTIC, Matrix
+from porthos.system.descriptor import Matrix
 
 LEVELS = {"index 3": {POSITION}, "index 2": {VELOCITY}, "stabilised": {POSITION, VELOCITY}}
 
@@ -48,10 +48,9 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class AlphaStep(Step):
-    """A step, the motion at its end and all its unknowns."""
+    """A step, and the motion at its end."""
 
     end: Motion
-    unknowns: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +121,8 @@ class _Equations:
 
     def size_of(self, y: Array, update: Array) -> float:
         """The change of velocities, relative to them."""
-        w, (dw, _, dN) = self.parts(y)[0], self.parts(update)
-        least = NEGLIGIBLE * np.abs(self.start.q).max() / abs(self.h)
-        change = max(np.abs(dw).max(), np.abs(dN).max(initial=0.0) / abs(self.h))
-        return float(change / max(least, np.abs(self.start.v).max(), np.abs(w).max(), 1e-300))
+        dw, _, dN = self.parts(update)
+        return velocity_change(self.h, self.start.q, self.start.v, self.parts(y)[0], dw, dN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,11 +156,6 @@ class AlphaMethod(MechanicalScheme):
         return lobatto_iiia(2)
 
     @property
-    def order(self) -> int:
-        """Of positions, velocities and multipliers."""
-        return 2
-
-    @property
     def preserves(self) -> frozenset[str]:
         """Linear momentum, and the constraints of the form."""
         return frozenset({LINEAR, *LEVELS[self.form]})
@@ -173,41 +165,21 @@ class AlphaMethod(MechanicalScheme):
         """A step has a memory, and damps."""
         return False
 
-    @property
-    def stiffly_accurate(self) -> bool:
-        """Whether a step ends on the constraints of velocities."""
-        return VELOCITY in self.preserves
-
-    def step(
-        self,
-        system: Constrained,
-        h: float,
-        x0: Array,
-        u: Array | None = None,
-        t: float = 0.0,
-        before: AlphaStep | None = None,
-    ) -> AlphaStep:
-        """One step from x0 = (q, v, lambda). `u` are inputs, or a row for either end; `before` is the step before."""
-        inputs = self.inputs(system, u)
-        start = self._start(system, h, x0, inputs) if before is None else before.end
+    def advance(self, at: Begin) -> AlphaStep:
+        """From the motion at the end of the step before, or from one made for the start."""
+        system, h, x0, before = at.system, at.h, at.x0, at.before
+        start = self._start(system, h, x0, at.u) if before is None else before.end
         levels = frozenset(LEVELS[self.form] if system.m else {POSITION})
-        equations = _Equations(system, self.parameters, levels, h, start, inputs[1])
-        solver: Solver | None = None
+        equations = _Equations(system, self.parameters, levels, h, start, at.u[1])
         if before is None:
             lam = split_state(system, x0)[2]
             guess = np.concatenate([h * start.a, h * lam, np.zeros(system.m if equations.stabilised else 0)])
         else:
-            guess, solver = before.unknowns, before.solver
-        patience = min(ANALYTIC, self.max_iterations // 2)
-        found = newton(
-            equations.residual, equations.matrix, guess, equations.size_of, solver,
-            self.tolerance, self.max_iterations, patience,
-        )  # fmt: skip
+            guess = before.found.value
+        found = self.solved((equations.residual, equations.matrix), equations.size_of, guess, before)
         end, lam = equations.end(found.value), equations.parts(found.value)[1] / h
         x = np.concatenate([end.q, end.v, lam])
-        return AlphaStep(
-            x, np.array([x0, x]), np.empty(0), found.solver, found.iterations, found.converged, end, found.value
-        )  # fmt: skip
+        return AlphaStep(x, np.array([x0, x]), found, end)
 
     def _start(self, system: Constrained, h: float, x0: Array, inputs: Array) -> Motion:
         """q'' from the accelerations, a = q''(t0 + (alpha_m - alpha_f) h) + O(h^2) from their rate q'''.

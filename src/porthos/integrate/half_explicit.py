@@ -6,27 +6,19 @@ Stage i solves [M G(Q_i)^T; G(Q_(i+1)) 0] (V_i', Lambda_i) = (f_i, ...) so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from scipy import sparse
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, VELOCITY
-from porthos.integrate.state_scheme import EmbeddedStep, MechanicalScheme, Step
-from porthos.integrate.tableaus import Tableau
-from porthos.notation import Array
-from porthos.system.constrained import Constrained, split_state
+from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.tableaus import DORMAND_PRINCE, LOWER, Tableau, dormand_prince
+from porthos.system.constrained import split_state
 
-# rows of Dormand and Prince; the seventh is the result, the eighth (Arnold) gives its multipliers
-ROWS: tuple[tuple[float, ...], ...] = (
-    (),
-    (1 / 5,),
-    (3 / 40, 9 / 40),
-    (44 / 45, -56 / 15, 32 / 9),
-    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+# the stages, of which the last is the result, and a row of Arnold that gives its multipliers
+ROWS = (
+    *DORMAND_PRINCE,
     (
         -18611506045861 / 19738176307200,
         59332529 / 14479296,
@@ -37,15 +29,7 @@ ROWS: tuple[tuple[float, ...], ...] = (
         -3280 / 75413,
     ),
 )
-LOWER = (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)  # weights of order 4
-STAGES = 7
-
-
-@cache
-def dormand_prince() -> Tableau:
-    """The seven stages; the last one is the result and has no weight."""
-    A = np.array([[*row, *np.zeros(STAGES - len(row))] for row in ROWS[:STAGES]])
-    return Tableau("Dormand and Prince", A, A[-1], A.sum(axis=1), (5, 1, 0))
+STAGES = len(DORMAND_PRINCE)
 
 
 @dataclass(frozen=True)
@@ -62,37 +46,14 @@ class HEDOP5(MechanicalScheme):
         return dormand_prince()
 
     @property
-    def order(self) -> int:
-        """Of positions and velocities."""
-        return 5
-
-    @property
     def preserves(self) -> frozenset[str]:
         """Linear momentum and velocity constraints."""
         return frozenset({LINEAR, VELOCITY})
 
-    @property
-    def symmetric(self) -> bool:
-        """Explicit methods are not."""
-        return False
-
-    @property
-    def stiffly_accurate(self) -> bool:
-        """A step ends on the constraints of velocities."""
-        return True
-
-    def step(
-        self,
-        system: Constrained,
-        h: float,
-        x0: Array,
-        u: Array | None = None,
-        t: float = 0.0,
-        before: Step | None = None,
-    ) -> EmbeddedStep:
-        """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is not needed."""
-        q0, v0, lam0 = split_state(system, x0)
-        inputs = self.inputs(system, u)
+    def advance(self, at: Begin) -> EmbeddedStep:
+        """All stages one after the other; the step before is not needed."""
+        system, h, inputs = at.system, at.h, at.u
+        q0, v0, lam0 = split_state(system, at.x0)
         n, M = system.n, sparse.csr_array(system.M)
         Q, V, Lambda = [q0, q0 + h * ROWS[1][0] * v0], [v0], [lam0]
         G = [system.G(q0), system.G(Q[1])]
@@ -113,4 +74,4 @@ class HEDOP5(MechanicalScheme):
         X = np.hstack([Q[:STAGES], V, Lambda])
         change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
         error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(system.m)])
-        return EmbeddedStep(X[-1], X, np.empty(0), solve, 0, bool(np.isfinite(X[-1]).all()), error)
+        return EmbeddedStep.explicit(X[-1], X, solve, error)

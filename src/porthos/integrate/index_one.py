@@ -17,14 +17,13 @@ import numpy as np
 from scipy import integrate
 
 from porthos.errors import PorthosError, nearest
-from porthos.integrate.half_explicit import LOWER, dormand_prince
 from porthos.integrate.newton import Solver, factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import EmbeddedStep, StateScheme, Step
-from porthos.integrate.tableaus import Tableau
+from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.tableaus import LOWER, Tableau, dormand_prince
 from porthos.notation import Array
 from porthos.system.constrained import Constrained, kkt_matrix
-from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.descriptor import Matrix
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
@@ -97,13 +96,15 @@ class _OfLagrangian:
 
 
 @dataclass(frozen=True)
-class IndexOne(StateScheme):
+class IndexOne(MechanicalScheme):
     """An explicit method on accelerations of mechanisms and Lagrangians; nothing is iterated, nothing stiff is damped.
 
     `form` is "projection", "Baumgarte" with the rate `alpha`, or "index 1". Masses may be zero where constraints make
     up for it.
     """
 
+    kinds = (MechanicalSystem, LagrangianSystem)
+    words = "mechanisms and Lagrangians, and '{}' is neither"
     form: str = "projection"
     alpha: float = 3.0
 
@@ -121,45 +122,20 @@ class IndexOne(StateScheme):
         return frozenset({LINEAR, *({POSITION, VELOCITY} if self.form == "projection" else ())})
 
     @property
-    def symmetric(self) -> bool:
-        """Explicit methods are not."""
-        return False
-
-    @property
-    def stiffly_accurate(self) -> bool:
-        """Whether a step ends on the constraints of velocities."""
-        return VELOCITY in self.preserves
-
-    @property
     def renews_algebraic(self) -> bool:
         """Multipliers follow from positions and velocities."""
         return True
-
-    def require(self, system: Descriptor) -> None:
-        """Refuse what has no accelerations."""
-        if not isinstance(system, MechanicalSystem | LagrangianSystem):
-            raise PorthosError(
-                f"simulate: {self!r} steps positions and velocities of mechanisms and Lagrangians, and '{system.name}' "
-                "is neither. Use a Runge-Kutta method such as ph.RadauIIA(3)."
-            )
 
     @abstractmethod
     def estimate(self, slopes: Array) -> Array:
         """The error of the result for a step of size one, from the slopes (s, n) at all stages."""
 
-    def step(
-        self,
-        system: Constrained | LagrangianSystem,
-        h: float,
-        x0: Array,
-        u: Array | None = None,
-        t: float = 0.0,
-        before: Step | None = None,
-    ) -> EmbeddedStep:
-        """One step from x0 = (q, v, lambda); the multipliers of x0 and the step before are not needed."""
+    def advance(self, at: Begin) -> EmbeddedStep:
+        """All stages one after the other; the multipliers at the begin and the step before are not needed."""
+        system, h, t, inputs = at.system, at.h, at.t, at.u
         motion = _OfLagrangian(system) if isinstance(system, LagrangianSystem) else _OfMechanism(system)
-        inputs, (A, c), n = self.inputs(system, u), (self.tableau.A, self.tableau.c), system.n
-        start, multipliers = x0[: 2 * n], np.zeros((c.size, system.m))
+        (A, c), n = (self.tableau.A, self.tableau.c), system.n
+        start, multipliers = at.x0[: 2 * n], np.zeros((c.size, system.m))
         Y, slopes = np.zeros((c.size, 2 * n)), np.zeros((c.size, 2 * n))
         for i, time in enumerate((t + c * h).tolist()):
             Y[i] = start + h * (A[i, :i] @ slopes[:i])
@@ -173,7 +149,7 @@ class IndexOne(StateScheme):
         end = _projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
         x = np.append(end, multipliers[-1])
         error = np.append(h * self.estimate(slopes), np.zeros(system.m))
-        return EmbeddedStep(x, np.hstack([Y, multipliers]), np.empty(0), solve, 0, bool(np.isfinite(x).all()), error)
+        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error)
 
 
 def _projected(motion: _Motion, t: float, y: Array, solve: Solver) -> Array:
@@ -194,11 +170,6 @@ class MDOP5(IndexOne):
     """The method of Dormand and Prince, of order 5, on accelerations of mechanisms and Lagrangians."""
 
     @property
-    def order(self) -> int:
-        """Of positions, velocities and multipliers."""
-        return 5
-
-    @property
     def tableau(self) -> Tableau:
         """Of Dormand and Prince; the last stage is the result."""
         return dormand_prince()
@@ -211,11 +182,6 @@ class MDOP5(IndexOne):
 @dataclass(frozen=True)
 class DOP853(IndexOne):
     """The method of order 8 of Dormand and Prince, as SciPy has it, on accelerations of mechanisms and Lagrangians."""
-
-    @property
-    def order(self) -> int:
-        """Of positions, velocities and multipliers."""
-        return 8
 
     @property
     def tableau(self) -> Tableau:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from porthos.errors import ModelError, PorthosError
-from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Rule, Scheme
+from porthos.errors import ModelError
+from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Iterated, Rule, Scheme
 from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
@@ -38,12 +38,8 @@ class MidpointMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _ReducedScheme(Scheme, Rule):
-    """A scheme with a reduced step in compiled code, which is its own rule.
-
-    `tolerance` is the size of the last Newton update relative to the motion of a step; 0 iterates to the
-    round-off floor, which exact energy over many steps needs.
-    """
+class _ReducedScheme(Iterated, Scheme, Rule):
+    """A scheme with a reduced step in compiled code, which is its own rule."""
 
     tolerance: float = 0.0
     max_iterations: int = 50
@@ -52,13 +48,6 @@ class _ReducedScheme(Scheme, Rule):
     preserves: ClassVar[frozenset[str]]
     symmetric: ClassVar[bool]
     compiled: ClassVar[Callable[..., tuple[int, int]]]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.tolerance >= 0.0:
-            raise PorthosError(f"{type(self).__name__}: tolerance must be >= 0, found {self.tolerance!r}.")
-        if not self.max_iterations >= 1:
-            raise PorthosError(f"{type(self).__name__}: max_iterations must be >= 1, found {self.max_iterations!r}.")
 
     @property
     def rule(self) -> Rule:

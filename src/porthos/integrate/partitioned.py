@@ -10,31 +10,26 @@ Leimkuhler also Z_i = G(Q_i)^T N_i and N_i = h mu_i.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from porthos.integrate.newton import Iterate, factorised, newton
+from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import ANGULAR, LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import NEGLIGIBLE, MechanicalScheme, Step
+from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
 from porthos.integrate.tableaus import MuruaPair, Tableau, lobatto_iiia, lobatto_iiib, murua
 from porthos.notation import Array
 from porthos.system.constrained import Constrained, kkt_matrix, split_state
-from porthos.system.descriptor import ANALYTIC, Matrix
+from porthos.system.descriptor import Matrix
 
 
 @dataclass(frozen=True)
 class PartitionedStep(Step):
-    """A step with all its unknowns, from which the next one starts, and mu_i (s, m) of its stages."""
+    """A step, and mu_i (s, m) of its stages."""
 
-    unknowns: Array
     mu: Array
-
-    def resized(self, ratio: float) -> PartitionedStep:
-        """All unknowns grow with the step."""
-        return replace(self, unknowns=ratio * self.unknowns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +121,10 @@ class _Equations:
         """Weights of stages as a matrix on their coordinates."""
         return sparse.csr_array(sparse.kron(weights, sparse.eye_array(self.system.n)))
 
-    def solve(self, guess: Array, before: PartitionedStep | None, tolerance: float, iterations: int) -> Iterate:
-        """Newton's method, measured by its changes of velocities."""
-        q0, v0 = self.start
-        least = max(np.abs(v0).max(), NEGLIGIBLE * np.abs(q0).max() / abs(self.h), 1e-300)
-
-        def size_of(y: Array, update: Array) -> float:
-            W, dW, dZ = self.parts(y)[0], self.parts(update)[0], self.parts(update)[2]
-            change = max(np.abs(dW).max(), np.abs(dZ).max() / abs(self.h))
-            return float(change / max(least, np.abs(W).max()))
-
-        solver, patience = None if before is None else before.solver, min(ANALYTIC, iterations // 2)
-        return newton(self.residual, self.matrix, guess, size_of, solver, tolerance, iterations, patience)
+    def size_of(self, y: Array, update: Array) -> float:
+        """The change of velocities, relative to them."""
+        dW, _, dZ, _ = self.parts(update)
+        return velocity_change(self.h, *self.start, self.parts(y)[0], dW, dZ)
 
 
 def _diagonal(blocks: list[Matrix]) -> Matrix:
@@ -151,21 +138,6 @@ class Partitioned(MechanicalScheme):
     stages: int
     tolerance: float = 0.0
     max_iterations: int = 50
-
-    @property
-    def order(self) -> int:
-        """Of positions and velocities, with constraints too."""
-        return self.tableau.claims[0]
-
-    @property
-    def symmetric(self) -> bool:
-        """A step back undoes a step."""
-        return True
-
-    @property
-    def stiffly_accurate(self) -> bool:
-        """A step ends on the constraints of velocities."""
-        return True
 
     @property
     def _stabilised(self) -> bool:
@@ -183,34 +155,23 @@ class Partitioned(MechanicalScheme):
     ) -> tuple[Array, Array]:
         """The state at the end and Lambda_i (s, m), once the equations are solved."""
 
-    def step(
-        self,
-        system: Constrained,
-        h: float,
-        x0: Array,
-        u: Array | None = None,
-        t: float = 0.0,
-        before: PartitionedStep | None = None,
-    ) -> PartitionedStep:
-        """One step from x0 = (q, v, lambda). `u` are inputs, or one row for each stage; `before` is the step before."""
-        q0, v0, lam0 = split_state(system, x0)
-        inputs = self.inputs(system, u)
+    def advance(self, at: Begin) -> PartitionedStep:
+        """All stages at once, then what follows from them."""
+        system, h = at.system, at.h
+        q0, v0, lam0 = split_state(system, at.x0)
         ggl = self._stabilised and system.m > 0
-        equations = _Equations(
-            system, self._weights, h, (q0, v0), inputs, POSITION in self.preserves and not ggl, ggl
-        )  # fmt: skip
-        if before is None:
+        position = POSITION in self.preserves and not ggl
+        equations = _Equations(system, self._weights, h, (q0, v0), at.u, position, ggl)
+        if at.before is None:
             (s, k), (n, m) = self._weights.V.shape, (system.n, system.m)
             guess = np.concatenate([np.zeros(k * n), np.tile(h * lam0, k), np.zeros(ggl * s * (n + m))])
         else:
-            guess = before.unknowns
-        found = equations.solve(guess, before, self.tolerance, self.max_iterations)
+            guess = at.before.found.value
+        found = self.solved((equations.residual, equations.matrix), equations.size_of, guess, at.before)
         W, L, Z, N = equations.parts(found.value)
         end, multipliers = self._finish(equations, lam0, (W, L, Z, N))
         X = np.hstack([*equations.stages(W, Z), multipliers])
-        return PartitionedStep(
-            end, X, np.empty(0), found.solver, found.iterations, found.converged, found.value, N / h
-        )  # fmt: skip
+        return PartitionedStep(end, X, found, N / h)
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,6 @@ class RungeKutta(IncrementScheme):
     tolerance: float = 0.0
     max_iterations: int = 50
 
-    @property
-    def order(self) -> int:
-        """The order on ordinary differential equations and index-1 systems; see docs/schemes.md for constraints."""
-        return self.tableau.claims[0]
-
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
         """h (E X_i' - f) at all stages."""
         A, shape = self.tableau.A, (self.stages, x0.size)

@@ -65,6 +65,25 @@ class Contract(ABC):
         return False
 
 
+class Iterated(Contract):
+    """A scheme that solves its equations by Newton's method.
+
+    `tolerance` is the size of the last update relative to what moves in a step; 0 iterates to the round-off floor,
+    which exact energy over many steps needs.
+    """
+
+    tolerance: float = 0.0
+    max_iterations: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        if not self.tolerance >= 0.0:
+            raise PorthosError(f"{name}: tolerance must be >= 0, found {self.tolerance!r}.")
+        if not self.max_iterations >= 1:
+            raise PorthosError(f"{name}: max_iterations must be >= 1, found {self.max_iterations!r}.")
+
+
 class Rule(ABC):
     """A rule of stepping mechanical systems in their reduced form: what the march calls."""
 

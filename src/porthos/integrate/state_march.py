@@ -99,7 +99,10 @@ class Recorder:
 
 
 class Walk:
-    """Steps of a scheme on a system with its inputs, what is recorded of them, and the events that they meet."""
+    """Steps of a scheme on a system with its inputs, what is recorded of them, and the events that they meet.
+
+    `dense` keeps increments, `progress` is told the time after each step, and `interrupted` asked whether to stop.
+    """
 
     def __init__(
         self,
@@ -107,10 +110,13 @@ class Walk:
         scheme: StateScheme,
         signals: Signals,
         start: Array,
-        dense: bool,
-        events: Mapping[str, Any] | None,
+        dense: bool = True,
+        events: Mapping[str, Any] | None = None,
+        progress: Callable[[float], None] = lambda t: None,
+        interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.system, self.scheme, self.signals = system, scheme, signals
+        self.system, self.scheme, self.signals, self.start = system, scheme, signals, start
+        self.progress, self.interrupted = progress, interrupted
         self.recorder, self.watch = Recorder(system, scheme, dense), Watch(events, 0.0, start)
 
     def piece(
@@ -148,21 +154,9 @@ class Walk:
         return self.recorder.states(status, message, self.watch.happened)
 
 
-def march_states(
-    system: Descriptor,
-    scheme: StateScheme,
-    h: float,
-    steps: int,
-    every: int,
-    signals: Signals,
-    start: Array,
-    progress: Callable[[int], None] = lambda done: None,
-    interrupted: Callable[[], bool] = lambda: False,
-    events: Mapping[str, Any] | None = None,
-) -> States:
-    """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed."""
-    walk = Walk(system, scheme, signals, start, every == 1, events)
-    x, before, held = start.copy(), None, np.zeros(system.width)
+def march_states(walk: Walk, h: float, steps: int, every: int = 1) -> States:
+    """Make `steps` steps of size h and keep every `every`-th state; a failure keeps what was computed."""
+    signals, x, before, held = walk.signals, walk.start.copy(), None, np.zeros(walk.system.width)
     for n in range(steps + 1):
         status, message, piece, last = Status.OK, Status.OK.value, None, None
         try:
@@ -173,7 +167,7 @@ def march_states(
             status, message, piece = Status.BAD_INPUT, str(error), None
         if piece is not None and not piece.step.converged:
             status, message = stalled(piece)
-        elif n < steps and interrupted():
+        elif n < steps and walk.interrupted():
             status = Status.INTERRUPTED
             message = status.value
         if n % every == 0 or status is not Status.OK:
@@ -185,7 +179,7 @@ def march_states(
             break
         walk.recorder.step(piece)
         x, before = piece.step.x, piece.step
-        progress(n + 1)
+        walk.progress((n + 1) * h)
     return walk.states(status, message)
 
 

@@ -7,19 +7,20 @@ what the stages have to fulfil is the method's own.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from porthos.errors import PorthosError
-from porthos.integrate.newton import Solver, newton
-from porthos.integrate.scheme import Contract
+from porthos.integrate.newton import Iterate, Solver, newton
+from porthos.integrate.scheme import VELOCITY, Iterated
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
+from porthos.steps import Adaptive
 from porthos.system.constrained import Constrained
-from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.descriptor import ANALYTIC, Descriptor, Matrix
 from porthos.system.mechanical import MechanicalSystem
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
@@ -27,19 +28,52 @@ Equations = tuple[Callable[[Array], Array], Callable[[Array], Matrix]]
 
 
 @dataclass(frozen=True)
+class Begin:
+    """Where a step of h begins: x0 at time t of a system, inputs u (s, m) at its stages, and the step before."""
+
+    system: Any
+    h: float
+    x0: Array
+    u: Array
+    t: float
+    before: Any
+
+
+@dataclass(frozen=True)
 class Step:
-    """One step: the state at its end, stages X_i and increments W_i (s, n), and what the next step may start from."""
+    """One step: the state at its end, stages X_i (s, n), and the unknowns found, from which the next step may start."""
 
     x: Array
     stages: Array
-    increments: Array  # empty if there is no dense output
-    solver: Solver
-    iterations: int
-    converged: bool
+    found: Iterate
+
+    @property
+    def iterations(self) -> int:
+        """Of Newton's method."""
+        return self.found.iterations
+
+    @property
+    def converged(self) -> bool:
+        """Whether the equations were solved."""
+        return self.found.converged
+
+    @property
+    def increments(self) -> Array:
+        """W_i (s, n) for dense output; empty if there is none."""
+        return np.empty(0)
 
     def resized(self, ratio: float) -> Self:
-        """What a step of another size may start from: increments grow with it."""
-        return replace(self, increments=ratio * self.increments)
+        """What a step of another size may start from: its unknowns grow with it."""
+        return replace(self, found=replace(self.found, value=ratio * self.found.value))
+
+
+class IncrementStep(Step):
+    """A step whose unknowns are the increments of its stages."""
+
+    @property
+    def increments(self) -> Array:
+        """W_i (s, n)."""
+        return self.found.value.reshape(self.stages.shape)
 
 
 @dataclass(frozen=True)
@@ -48,25 +82,19 @@ class EmbeddedStep(Step):
 
     error: Array
 
+    @classmethod
+    def explicit(cls, x: Array, stages: Array, solver: Solver, error: Array) -> Self:
+        """One without unknowns; it failed if its end is not finite."""
+        return cls(x, stages, Iterate(np.empty(0), solver, 0, bool(np.isfinite(x).all())), error)
 
-class StateScheme(Contract):
-    """A method that steps the states of descriptor systems.
 
-    `tolerance` is the size of the last Newton update relative to the states; 0 iterates to the round-off floor, which
-    exact energy over many steps needs.
-    """
+class StateScheme(Iterated):
+    """A method that steps the states of descriptor systems."""
 
-    tolerance: float = 0.0
-    max_iterations: int = 50
     free_steps: ClassVar[bool] = True  # whether steps may have different sizes
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name = type(self).__name__
-        if not self.tolerance >= 0.0:
-            raise PorthosError(f"{name}: tolerance must be >= 0, found {self.tolerance!r}.")
-        if not self.max_iterations >= 1:
-            raise PorthosError(f"{name}: max_iterations must be >= 1, found {self.max_iterations!r}.")
         _ = self.tableau  # refuses a number of stages that makes no sense
 
     @property
@@ -74,11 +102,30 @@ class StateScheme(Contract):
     def tableau(self) -> Tableau:
         """The coefficients that make stages and the end of a step out of increments."""
 
+    @property
+    def order(self) -> int:
+        """That of the quadrature, on ordinary differential equations; docs/schemes.md says it for constraints."""
+        return self.tableau.claims[0]
+
     @abstractmethod
-    def step(
-        self, system: Any, h: float, x0: Array, u: Array | None = None, t: float = 0.0, before: Any = None
-    ) -> Step:
+    def advance(self, at: Begin) -> Step:
+        """The step that begins there."""
+
+    def step(self, system: Any, h: float, x0: Array, u: Array | None = None, t: float = 0.0, before: Any = None) -> Any:
         """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
+        return self.advance(Begin(system, h, x0, self.inputs(system, u), t, before))
+
+    def solved(
+        self,
+        equations: Equations,
+        size_of: Callable[[Array, Array], float],
+        guess: Array,
+        before: Step | None,
+        cost: int = ANALYTIC,
+    ) -> Iterate:
+        """The unknowns by Newton's method, with the solver of the step before while it serves, or a new one."""
+        solver, patience = None if before is None else before.found.solver, min(cost, self.max_iterations // 2)
+        return newton(*equations, guess, size_of, solver, self.tolerance, self.max_iterations, patience)
 
     def inputs(self, system: Descriptor | Constrained, u: Array | None) -> Array:
         """Inputs (s, m), a row for each stage: all zero, the same at every stage, or as given."""
@@ -114,13 +161,45 @@ class StateScheme(Contract):
 class MechanicalScheme(StateScheme):
     """A scheme for the states (q, v, lambda) of mechanisms in full coordinates."""
 
+    kinds: ClassVar[tuple[type[Descriptor], ...]] = (MechanicalSystem,)
+    words: ClassVar[str] = "mechanisms, and '{}' is none"
+
     def require(self, system: Descriptor) -> None:
-        """Refuse what is no mechanism."""
-        if not isinstance(system, MechanicalSystem):
+        """Refuse what has no positions and velocities."""
+        if not isinstance(system, self.kinds):
             raise PorthosError(
-                f"simulate: {self!r} steps positions and velocities of mechanisms, and '{system.name}' is none. Use a "
+                f"simulate: {self!r} steps positions and velocities of {self.words.format(system.name)}. Use a "
                 "Runge-Kutta method such as ph.RadauIIA(3)."
             )
+
+    @property
+    def stiffly_accurate(self) -> bool:
+        """Whether a step ends on the constraints of velocities."""
+        return VELOCITY in self.preserves
+
+
+def velocity_change(h: float, q0: Array, v0: Array, W: Array, dW: Array, dZ: Array) -> float:
+    """The size of updates dW of increments W = h v', and dZ of positions, relative to the velocities of a step."""
+    least = max(np.abs(v0).max(), NEGLIGIBLE * np.abs(q0).max() / abs(h), 1e-300)
+    change = max(np.abs(dW).max(), np.abs(dZ).max(initial=0.0) / abs(h))
+    return float(change / max(least, np.abs(W).max()))
+
+
+class OwnSteps(StateScheme):
+    """A method of a library that chooses its steps itself and looks back on many of them."""
+
+    @abstractmethod
+    def march(self, walk: Any, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> Any:
+        """A run along a walk from 0 to `end`; it keeps the ends of all steps, or only `times` and the end."""
+
+    def advance(self, at: Begin) -> Step:
+        """There is no single step."""
+        raise PorthosError(f"{self!r} chooses its steps itself: use simulate(..., step=ph.Adaptive(...)).")
+
+    @property
+    def renews_algebraic(self) -> bool:
+        """Libraries control their errors."""
+        return True
 
 
 class IncrementScheme(StateScheme):
@@ -130,30 +209,19 @@ class IncrementScheme(StateScheme):
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
         """The residual (s n,) of the increments of a step, with inputs u (s, m) at its stages, and its derivative."""
 
-    def step(
-        self,
-        system: Descriptor,
-        h: float,
-        x0: Array,
-        u: Array | None = None,
-        t: float = 0.0,
-        before: Step | None = None,
-    ) -> Step:
-        """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
+    def advance(self, at: Begin) -> IncrementStep:
+        """X_i = x0 + sum_j a_ij W_j; the last one is the end if the method is stiffly accurate."""
         A, b, c = self.tableau.A, self.tableau.b, self.tableau.c
-        s, n = c.size, x0.size
-        residual, matrix = self.equations(system, h, x0, self.inputs(system, u), t + c * h)
+        x0, s, n = at.x0, c.size, at.x0.size
+        equations = self.equations(at.system, at.h, x0, at.u, at.t + c * at.h)
 
         def size_of(w: Array, update: Array) -> float:
             scale = np.maximum(np.abs(x0), np.abs(w.reshape(s, n)).max(axis=0))
             scale = np.maximum(scale, NEGLIGIBLE * scale.max(initial=1e-300))
             return float((np.abs(update.reshape(s, n)) / scale).max(initial=0.0))
 
-        guess = np.zeros(s * n) if before is None else before.increments.ravel()
-        solver = None if before is None else before.solver
-        patience = min(system.tangent_cost, self.max_iterations // 2)
-        found = newton(residual, matrix, guess, size_of, solver, self.tolerance, self.max_iterations, patience)
+        guess = np.zeros(s * n) if at.before is None else at.before.found.value
+        found = self.solved(equations, size_of, guess, at.before, at.system.tangent_cost)
         W = found.value.reshape(s, n)
         X = x0 + A @ W
-        end = X[-1].copy() if self.stiffly_accurate else x0 + b @ W
-        return Step(end, X, W, found.solver, found.iterations, found.converged)
+        return IncrementStep(X[-1].copy() if self.stiffly_accurate else x0 + b @ W, X, found)

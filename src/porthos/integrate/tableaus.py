@@ -18,6 +18,16 @@ from porthos.notation import Array
 
 ROUND_OFF = 1e-12  # defect of an assumption that counts as zero
 MOST = 100  # stages
+DORMAND_PRINCE: tuple[tuple[float, ...], ...] = (
+    (),
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+LOWER = (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)  # its weights of order 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +140,13 @@ def lobatto_iiib(stages: int) -> Tableau:
     A = first.b * (1 - first.A.T / first.b[:, None])
     A[:, -1] = 0.0
     return Tableau(f"LobattoIIIB({stages})", A, first.b, first.c, (2 * stages - 2, stages - 2, stages))
+
+
+@cache
+def dormand_prince() -> Tableau:
+    """Seven explicit stages of order 5; the last one is the result and has no weight."""
+    A = np.array([[*row, *np.zeros(7 - len(row))] for row in DORMAND_PRINCE])
+    return Tableau("Dormand and Prince", A, A[-1], A.sum(axis=1), (5, 1, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,20 @@ import numpy as np
 from porthos.errors import ModelError, ModelFileError, PorthosError, nearest
 from porthos.model.nodes import List, Mapping, Node, Scalar, shown
 from porthos.model.signals import SIGNALS, Expression, Signal, TimeSignal
-from porthos.model.simulation import SchemeChoice
-from porthos.model.values import KINDS, NUMBER, WHOLE, Kind, Misfit, choice, read_number, read_text, write_array
+from porthos.model.simulation import SchemeChoice, StepChoice
+from porthos.model.values import (
+    KINDS,
+    NUMBER,
+    WHOLE,
+    Kind,
+    Misfit,
+    choice,
+    read_number,
+    read_text,
+    write_array,
+    write_number,
+)
+from porthos.steps import Adaptive
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,8 @@ def kind_of(hint: Any) -> Kind:
         return _named(kind_of(get_args(hint)[1]))
     if hint is SchemeChoice:
         return SCHEME
+    if hint == StepChoice:
+        return STEP
     if hint == Signal:
         return SIGNAL
     return KINDS[hint]
@@ -160,16 +174,22 @@ def selected(node: Mapping, key: str, forms: Dictionary[str, Any], where: str) -
 
 
 SIGNAL_NAMES: dict[str, type[TimeSignal]] = {cls.__name__.lower(): cls for cls in SIGNALS}
+STEP_NAMES: dict[str, type[Adaptive]] = {"adaptive": Adaptive}
+
+
+def _chosen(node: Mapping, forms: Dictionary[str, type], where: str) -> Any:
+    """An object of the class that the key `kind` names, with the other keys as its options."""
+    name, rest = selected(node, "kind", forms, where)
+    here = f"{where} '{name}'"
+    values = read_fields(rest, fields_of(forms[name]), here, f"'{name}'")
+    with blaming(rest, here):
+        return forms[name](**values)
 
 
 def read_signal(node: Node) -> Any:
     """A constant number or vector, expressions in t, or a mapping such as {kind: sine, amplitude: 2, frequency: 1}."""
     if isinstance(node, Mapping):
-        name, rest = selected(node, "kind", SIGNAL_NAMES, "function of time")
-        where = f"function of time '{name}'"
-        values = read_fields(rest, fields_of(SIGNAL_NAMES[name]), where, f"'{name}'")
-        with blaming(rest, where):
-            return SIGNAL_NAMES[name](**values)
+        return _chosen(node, SIGNAL_NAMES, "function of time")
     parts = node.items if isinstance(node, List) else (node,)
     try:
         numbers = tuple(read_number(part) for part in parts)
@@ -202,10 +222,30 @@ def _read_scheme(node: Node) -> SchemeChoice:
     return SchemeChoice(read_text(node))
 
 
+def _read_step(node: Node) -> StepChoice:
+    """A number of seconds, or a mapping such as {kind: adaptive, rtol: 1e-8}."""
+    return _chosen(node, STEP_NAMES, "step") if isinstance(node, Mapping) else read_number(node)
+
+
+def _write_step(step: StepChoice) -> Any:
+    if isinstance(step, Adaptive):
+        return {"kind": "adaptive", **write_fields(step, fields_of(Adaptive))}
+    return write_number(step)
+
+
 def signal_schema() -> dict[str, Any]:
     """Constants, expressions, and every kind of function of time."""
-    forms = [object_schema(fields_of(cls), first_sentence(cls), kind=name) for name, cls in SIGNAL_NAMES.items()]
-    return {"anyOf": [KINDS[float].schema, {"type": "array", "items": KINDS[float].schema}, *forms]}
+    numbers = KINDS[float].schema
+    return {"anyOf": [numbers, {"type": "array", "items": numbers}, *_chosen_schema(SIGNAL_NAMES)]}
+
+
+def step_schema() -> dict[str, Any]:
+    """A number of seconds, or steps that choose their size."""
+    return {"anyOf": [KINDS[float].schema, *_chosen_schema(STEP_NAMES)]}
+
+
+def _chosen_schema(forms: Dictionary[str, type]) -> list[dict[str, Any]]:
+    return [object_schema(fields_of(cls), first_sentence(cls), kind=name) for name, cls in forms.items()]
 
 
 def object_schema(allowed: Dictionary[str, Field], description: str, **fixed: str) -> dict[str, Any]:
@@ -236,6 +276,7 @@ def _named(kind: Kind) -> Kind:
 
 SIGNAL = Kind(read_signal, _write_signal, {"$ref": "#/$defs/signal"})
 SCHEME = Kind(_read_scheme, lambda scheme: scheme.plain, {"$ref": "#/$defs/scheme"})
+STEP = Kind(_read_step, _write_step, {"$ref": "#/$defs/step"})
 
 
 # --- writing

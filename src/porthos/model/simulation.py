@@ -1,46 +1,17 @@
-"""How a model is to be run: what the section `simulation` of a model file says, n steps of size h with n h = end."""
+"""How a model is to be run: what the section `simulation` of a model file says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
-from porthos.errors import ModelError, PorthosError
-from porthos.model.signals import Signal
-from porthos.notation import LARGEST
+from porthos.errors import ModelError
+from porthos.model.signals import Numbers, Signal
+from porthos.steps import Adaptive, Reversible, check_steps
 
-WHOLE = 1e-6  # how far end/step may be from a whole number
-MOST = 1e12  # steps: with 1 us each they take 12 days
 DEFAULT = "MidpointGGL"
-
-
-def positive_time(name: str, value: float) -> None:
-    """Refuse what is no time after 0."""
-    if not (isinstance(value, Real) and 0 < value < LARGEST):
-        raise PorthosError(f"simulate: {name} must be a positive number of seconds, found {value!r}.")
-
-
-def count_steps(step: float, end: float, every: int) -> int:
-    """The number of steps from 0 to end, or an error that says which numbers would fit."""
-    positive_time("step", step)
-    positive_time("end", end)
-    if end > MOST * step:
-        raise PorthosError(
-            f"simulate: end = {end!r} with step = {step!r} are more than {MOST:.0e} steps. "
-            "Check the units: both are in seconds."
-        )
-    steps = round(end / step)
-    if steps < 1 or abs(end / step - steps) > WHOLE:
-        below = max(1, int(end / step))
-        raise PorthosError(
-            f"simulate: end = {end!r} is not a whole number of steps of {step!r}. "
-            f"Try step = {end / below:.12g} or end = {below * step:.12g}."
-        )
-    if not (isinstance(every, Integral) and every >= 1) or steps % every:
-        raise PorthosError(f"simulate: every must be a whole number that divides the {steps} steps, found {every!r}.")
-    return steps
+StepChoice: TypeAlias = float | Adaptive
 
 
 @dataclass(frozen=True)
@@ -72,11 +43,12 @@ class SchemeChoice:
 class Simulation:
     """What `simulate` is told about a run: scheme, step, end, which states to keep, and the inputs of ports."""
 
-    step: float
+    step: StepChoice
     end: float
     scheme: SchemeChoice = field(default_factory=SchemeChoice)
     every: int = 1
     inputs: Mapping[str, Signal] = field(default_factory=dict)
+    times: Numbers | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scheme", SchemeChoice.of(self.scheme))
@@ -85,4 +57,6 @@ class Simulation:
                 f"inputs: expected values by the names of ports, such as {{'motor': 1}}, found {self.inputs!r}."
             )
         object.__setattr__(self, "inputs", dict(self.inputs))
-        count_steps(self.step, self.end, self.every)
+        if isinstance(self.step, Reversible):
+            raise ModelError(f"step: a file holds no function, found {self.step!r}. Give it to ph.simulate itself.")
+        object.__setattr__(self, "times", check_steps(self.step, self.end, self.every, self.times))

@@ -156,6 +156,7 @@ TURN = {
 }
 NAME = {"type": ["string", "number", "boolean"]}  # YAML takes an unquoted 1 or no for something else than a name
 ANY_VECTOR = _list_of(ONE)
+LIST = Kind(lambda node: _read_vector(node, "a list of numbers"), write_array, ANY_VECTOR)
 
 KINDS: dict[Any, Kind] = {
     float: Kind(read_number, write_number, ONE),
@@ -169,7 +170,8 @@ KINDS: dict[Any, Kind] = {
         {"anyOf": [VECTOR, MATRIX]},
     ),
     Rotation: Kind(_read_rotation, _write_rotation, {"anyOf": [TURN, _list_of(ONE, 4), MATRIX]}),
-    Numbers: Kind(lambda node: _read_vector(node, "a list of numbers"), write_array, ANY_VECTOR),
+    Numbers: LIST,
+    tuple[float, ...]: LIST,
     Rows: Kind(
         lambda node: _read_nested(node, "a list of numbers or of vectors"),
         write_array,

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status, nearest
 from porthos.integrate.checkpoint import Checkpoint
+from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.kernels.tables import LENGTH, TURN, VALUE
 from porthos.notation import file_path
 from porthos.results.journal import recover
-from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
+from porthos.results.storage import EVENTS, FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
 from porthos.system.drives import Driven
 from porthos.system.initial import Adjustment
@@ -232,7 +233,9 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
         newer = name.startswith("drive_") or name in FRICTION
-        if name not in group and attributes["format"] < (WITH_DRIVES if newer else WITH_ELEMENTS):
+        if name not in group and name in EVENTS:  # files of runs before there were events
+            tables[name] = np.zeros([0 for _ in dimensions])
+        elif name not in group and attributes["format"] < (WITH_DRIVES if newer else WITH_ELEMENTS):
             missing = 0 if name in FRICTION else -1  # rows without laws, nothing else
             tables[name] = np.full([sizes.get(d, 0) for d in dimensions], missing)
         else:
@@ -331,4 +334,6 @@ def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajector
     system.adjustments = tuple(
         Adjustment(name, *map(float, by)) for name, by in zip(tables["moved_body"], tables["moved_by"], strict=True)
     )
-    return Trajectory(system, _march(attributes, tables), attributes["scheme"])
+    happened = zip(tables["event_name"], tables["event_t"].tolist(), tables["event_x"], strict=True)
+    events = tuple(Occurrence(name, t, x) for name, t, x in happened)
+    return Trajectory(system, _march(attributes, tables), attributes["scheme"], events)

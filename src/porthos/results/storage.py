@@ -113,7 +113,12 @@ SYSTEM: dict[str, tuple[str, ...]] = {
     "moved_body": ("n_moved",),
     "moved_by": ("n_moved", "kind"),  # position, rotation, velocity, angular velocity
 }
-TABLES = MECHANISM | MARCH | SYSTEM
+EVENTS: dict[str, tuple[str, ...]] = {
+    "event_name": ("n_event",),
+    "event_t": ("n_event",),
+    "event_x": ("n_event", "n_state"),
+}
+TABLES = MECHANISM | MARCH | SYSTEM | EVENTS
 SIZES = {
     "xyz": 3,
     "xyz_body": 3,
@@ -140,12 +145,15 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         "port": ("port", labels(run.system.channel_names), {"long_name": "name of the load, port or drive"}),
         "axis": ("axis", axes, {"long_name": "axis of the world"}),
         "body_axis": ("body_axis", axes, {"long_name": "axis of the body frame"}),
+        "event": ("event", labels(one.name for one in run.events), {"long_name": "name of the event"}),
     }
     values = quantities(run)
     variables = {
         name: (dimensions, values[name], {"units": units, "long_name": long_name})
         for name, (dimensions, units, long_name) in QUANTITIES.items()
     }
+    happened = np.array([one.t for one in run.events], dtype=np.float64)
+    variables["event_time"] = (("event",), happened, {"units": "s", "long_name": "time at which the event happened"})
     return unfilled(xarray.Dataset(variables, coordinates, attributes(run)))
 
 
@@ -215,10 +223,20 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     import xarray
 
     system = run.system
-    values = system_tables(system) | {name: getattr(run.raw, name) for name in MARCH}
+    values = system_tables(system) | {name: getattr(run.raw, name) for name in MARCH} | _event_tables(run)
     tables = {name: (dimensions, values[name]) for name, dimensions in TABLES.items()}
     more = {"format": FORMAT, "name": system.name, "length": system.length}
     return unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))
+
+
+def _event_tables(run: Trajectory) -> dict[str, Any]:
+    """The part of the group that belongs to the events."""
+    states = np.array([one.x for one in run.events], dtype=np.float64)
+    return {
+        "event_name": labels(one.name for one in run.events),
+        "event_t": np.array([one.t for one in run.events], dtype=np.float64),
+        "event_x": states.reshape(-1, run.system.dimension),
+    }
 
 
 def system_tables(system: MechanicalSystem) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from porthos.errors import PorthosError, nearest
+from porthos.integrate.events import Occurrence
 from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
 from porthos.kernels import balances
@@ -36,8 +37,8 @@ class Trajectory(Run):
     system: MechanicalSystem
     raw: March
 
-    def __init__(self, system: MechanicalSystem, raw: March, scheme: str) -> None:
-        self.system, self.raw, self.scheme = system, raw, scheme
+    def __init__(self, system: MechanicalSystem, raw: March, scheme: str, events: tuple[Occurrence, ...] = ()) -> None:
+        self.system, self.raw, self.scheme, self.events = system, raw, scheme, events
 
     def __getitem__(self, body: str) -> BodyView:
         return BodyView(self, self.system.body_index(body))
@@ -75,7 +76,7 @@ class Trajectory(Run):
             else:
                 parts = [values[rows][some] for rows, some in zip(self.raw.blocks(), within, strict=True)]
                 arrays[name] = np.concatenate(parts)
-        return Trajectory(self.system, replace(self.raw, **arrays), self.scheme)
+        return Trajectory(self.system, replace(self.raw, **arrays), self.scheme, self.events)
 
     # --- states
 
@@ -120,7 +121,8 @@ class Trajectory(Run):
         Velocities of `Midpoint` are off the constraints by O(h^2) at the nodes; those of a composition of order 4 with
         it get the order of the positions this way. Energy then holds to the order of the scheme only.
         """
-        return Trajectory(self.system, projected(self.system, self.raw), f"{self.scheme}, velocities projected")
+        scheme = f"{self.scheme}, velocities projected"
+        return Trajectory(self.system, projected(self.system, self.raw), scheme, self.events)
 
     # --- balances
 
@@ -236,6 +238,9 @@ class Trajectory(Run):
         ]
         if self.dissipated_energy[-1] > 0.0:
             lines.insert(3, f"  dissipated        {self.dissipated_energy[-1]:.10g} J by force elements")
+        if self.events:
+            told = ", ".join(f"'{event.name}' at t = {event.t:.9g}" for event in self.events[:6])
+            lines.append(f"  events            {len(self.events)}: {told}{', ...' if len(self.events) > 6 else ''}")
         if self.undetermined:
             names = ", ".join(f"'{self.system.joint_names[k]}'" for k in self.undetermined[:6])
             lines.append(f"  reactions         not unique in {len(self.undetermined)} joints that repeat rows: {names}")

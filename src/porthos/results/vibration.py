@@ -11,10 +11,10 @@ from porthos.integrate.tableaus import gauss
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
+from porthos.system.coefficients import moved
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.modes import Modes
 from porthos.system.nodal import rigid_velocity
-from porthos.system.rows import moved
 
 SHARE = 0.1  # of the length of the mechanism, by which the body that moves furthest is displaced
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from porthos.errors import ResultError, Status
 from porthos.integrate.checkpoint import Checkpoint
+from porthos.integrate.events import Occurrence
 from porthos.integrate.march import UNFINISHED, March, joined
 from porthos.notation import Array, file_path
 from porthos.results.journal import changing, recover
@@ -34,8 +35,17 @@ class Writer:
     states are expected. A file with a `plan` of its run is published with the first block, and the run can be resumed.
     """
 
-    def __init__(self, path: str | Path, system: MechanicalSystem, scheme: str, nodes: int, plan: str = "") -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        system: MechanicalSystem,
+        scheme: str,
+        nodes: int,
+        plan: str = "",
+        events: tuple[Occurrence, ...] = (),
+    ) -> None:
         self.path, self._system, self._scheme, self._nodes, self._plan = file_path(path), system, scheme, nodes, plan
+        self._events = events
         self._identity = self._turn = secrets.token_hex(16)
         self._place = self.path.parent / f".porthos-{self._identity[:16]}.part"
         self._last: March | None = None  # the last state, with the work of the whole run so far
@@ -126,7 +136,7 @@ class Writer:
             yield file
 
     def _create(self, block: March, checkpoint: Checkpoint | None) -> None:
-        run = Trajectory(self._system, block, self._scheme)
+        run = Trajectory(self._system, block, self._scheme, self._events)
         dataset, tables = to_dataset(run), to_tables(run)
         tables.attrs["identity"] = tables.attrs["turn"] = self._identity
         if self._plan:
@@ -226,7 +236,7 @@ def _note(file: Any, status: Status, message: str) -> None:
 
 def save(run: Trajectory, path: str | Path) -> Path:
     """Write a run to a NetCDF4 file: it appears complete or not at all, and takes the place of an older one."""
-    writer = Writer(path, run.system, run.scheme, len(run.raw.t))
+    writer = Writer(path, run.system, run.scheme, len(run.raw.t), events=run.events)
     try:
         for rows in run.raw.blocks():
             writer.append(run.raw.part(rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,10 @@ from porthos.integrate.composition import Composition
 from porthos.integrate.runge_kutta import Gauss
 from porthos.integrate.scheme import Contract
 from porthos.model.model import Model
-from porthos.model.simulation import count_steps
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
+from porthos.steps import count_steps
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
 
@@ -146,7 +147,10 @@ def compare_file(path: Path, schemes: Sequence[str], steps: Sequence[float], end
     file = ModelFile.read(path)
     plan = file.plan()
     names = list(schemes) or ["Midpoint", "MidpointGGL", "Composition(order=4)", "Composition(order=6)"]
-    return compare(file.model, names, list(steps) or [plan.step / k for k in (1, 2, 4)], end or plan.end, plan.inputs)
+    if not steps and not isinstance(plan.step, Real):
+        raise PorthosError(f"compare: '{path.name}' has no fixed step to begin with, found {plan.step!r}. Give --step.")
+    sizes = list(steps) or [plan.step / k for k in (1, 2, 4)]  # type: ignore[operator] # it is a number
+    return compare(file.model, names, sizes, end or plan.end, plan.inputs)
 
 
 def _reference(system: Descriptor, h: float, end: float, inputs: Mapping[str, Any] | None) -> AnyRun:

@@ -17,13 +17,13 @@ from porthos.model.model import Model
 from porthos.model.ports import Port
 from porthos.notation import Array
 from porthos.system.closing import close, held_bodies, is_open
+from porthos.system.coefficients import Placement, Rows
 from porthos.system.describe import describe
 from porthos.system.drives import Driven
 from porthos.system.initial import place
 from porthos.system.loads import Terminal
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.rates import start_twists
-from porthos.system.rows import Placement, Rows
 from porthos.system.tables import Plain, mechanism
 
 MEASURES = {"length": LENGTH, "value": VALUE, "turn": TURN}

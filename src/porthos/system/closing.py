@@ -24,7 +24,7 @@ from porthos.model.joints import RigidLink
 from porthos.model.model import Model
 from porthos.model.rows import Coincide
 from porthos.notation import Array, IntArray
-from porthos.system.rows import Placement, Rows, inverse_root, moved, reduced_blocks
+from porthos.system.coefficients import Placement, Rows, inverse_root, moved, reduced_blocks
 
 CLOSED = 1e-9  # gaps below this, relative to the size of the mechanism, are left to the projection onto the joints
 ROUND_OFF = 1e-15

@@ -13,10 +13,10 @@ import numpy as np
 
 from porthos.errors import InconsistentStateError, ModelError
 from porthos.notation import Array
+from porthos.system.coefficients import moved
 from porthos.system.constraints import RIGIDITY
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, joint_gaps, rigid_velocity, velocity_gaps
-from porthos.system.rows import moved
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
 REFUSED = 1e-8

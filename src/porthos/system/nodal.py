@@ -11,9 +11,9 @@ from porthos.kernels import nodal
 from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array, IntArray
+from porthos.system.coefficients import reduced_blocks
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
-from porthos.system.rows import reduced_blocks
 
 FRICTION_SOLVES = 60  # until friction and the forces of joints, on which it depends, agree; errors shrink by about mu
 SETTLED = 1e-13

@@ -13,9 +13,9 @@ from porthos.model.joint_base import Joint
 from porthos.model.joints import Prismatic
 from porthos.model.model import Model
 from porthos.notation import Array
+from porthos.system.coefficients import Placement, inverse_root
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import reduced_jacobian
-from porthos.system.rows import Placement, inverse_root
 
 MISSED = 1e-8  # relative to the largest rate
 

@@ -1,0 +1,137 @@
+"""What a step of a scheme over states costs beside its linear algebra: factorisations and solves timed within a run.
+
+Run by `python -m benchmarks.families`; prints the table that docs/performance.md quotes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import numpy as np
+
+import porthos as ph
+from benchmarks.models import chain
+from benchmarks.porthos_adapter import model
+from porthos.integrate import generalized_alpha, half_explicit, index_one, newton, partitioned
+from porthos.integrate.newton import Solver
+from porthos.integrate.state_scheme import StateScheme
+from porthos.notation import Array
+from porthos.system.descriptor import Matrix
+from porthos.system.mechanical import MechanicalSystem
+
+SIZES = (4, 16)  # bars of a chain with ball joints
+STEP, STEPS, ROUNDS = 1e-3, 10, 2
+SCHEMES: tuple[StateScheme, ...] = (
+    ph.Gauss(2), ph.RadauIIA(3), ph.LobattoIIIC(3), ph.DiscreteGradient(), ph.LobattoPair(3), ph.Murua(2),
+    ph.Murua(2, ggl=True), ph.GeneralizedAlpha(), ph.HEDOP5(), ph.DOP853(),
+)  # fmt: skip
+
+
+@dataclass
+class Meter:
+    """Seconds in linear algebra, factorisations, solves, and the largest number of unknowns."""
+
+    seconds: float = 0.0
+    factorisations: int = 0
+    solves: int = 0
+    unknowns: int = 0
+
+    def factorised(self, matrix: Matrix) -> Solver:
+        """`newton.factorised`, timed; so is what it gives."""
+        begin = time.process_time()
+        solver = ORIGINAL(matrix)
+        self.seconds += time.process_time() - begin
+        self.factorisations += 1
+        self.unknowns = max(self.unknowns, matrix.shape[0])
+
+        def timed(b: Array) -> Array:
+            begin = time.process_time()
+            x = solver(b)
+            self.seconds += time.process_time() - begin
+            self.solves += 1
+            return x
+
+        return timed
+
+
+ORIGINAL = newton.factorised
+USERS = (newton, half_explicit, index_one, partitioned, generalized_alpha)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Linear algebra of all schemes over states goes through a meter."""
+    meter = Meter()
+    with ExitStack() as stack:
+        for module in USERS:
+            stack.enter_context(patch.object(module, "factorised", meter.factorised))
+        yield meter
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one step: seconds in all and in linear algebra, factorisations, solves, unknowns of the largest matrix."""
+
+    total: float
+    algebra: float
+    factorisations: float
+    solves: float
+    unknowns: int
+
+
+def seconds(system: MechanicalSystem, scheme: StateScheme, steps: int) -> float:
+    """Processor time of a run, which other work on the machine does not lengthen much."""
+    begin = time.process_time()
+    ph.simulate(system, scheme, STEP, steps * STEP, every=steps, progress=False)
+    return time.process_time() - begin
+
+
+def over_states(system: MechanicalSystem, scheme: StateScheme) -> Cost:
+    """A run of 2 n steps less one of n, both through a meter."""
+    runs = []
+    for steps in (STEPS, 2 * STEPS):
+        with metered() as meter:
+            runs.append((seconds(system, scheme, steps), meter))
+    (short, first), (long, second) = runs
+    return Cost(
+        (long - short) / STEPS,
+        (second.seconds - first.seconds) / STEPS,
+        (second.factorisations - first.factorisations) / STEPS,
+        (second.solves - first.solves) / STEPS,
+        second.unknowns,
+    )
+
+
+def measured(system: MechanicalSystem, scheme: StateScheme) -> Cost:
+    """The cheapest of several rounds."""
+    seconds(system, scheme, 1)  # compiles
+    costs = [over_states(system, scheme) for _ in range(ROUNDS)]
+    return costs[int(np.argmin([cost.total for cost in costs]))]
+
+
+def name_of(scheme: StateScheme) -> str:
+    """With its stages."""
+    stages = getattr(scheme, "stages", "")
+    return f"{type(scheme).__name__}({stages}{', ggl=True' if getattr(scheme, 'ggl', False) else ''})"
+
+
+def main() -> None:
+    """Print a table for each size."""
+    for size in SIZES:
+        system = model(chain(size, "spherical", 1)).assemble()
+        print(f"\n| chain-{size}, ball joints | unknowns | us a step | us a step and unknown |", end="")
+        print(" matrices, solves a step | us of linear algebra | step/algebra |\n|" + " --- |" * 7)
+        for scheme in SCHEMES:
+            cost, us = measured(system, scheme), 1e6
+            each = f"{us * cost.total:.3g} | {us * cost.total / cost.unknowns:.2g}"
+            counts = f"{cost.factorisations:.2g}, {cost.solves:.3g}"
+            ratio = f"{us * cost.algebra:.3g} | {cost.total / cost.algebra:.1f}"
+            print(f"| {name_of(scheme)} | {cost.unknowns} | {each} | {counts} | {ratio} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
