@@ -17,7 +17,7 @@ from porthos.model.forces import Load
 from porthos.model.model import Model
 from porthos.model.ports import Port
 from porthos.notation import Array
-from porthos.system.rows import Placement, Rows
+from porthos.system.coefficients import Placement, Rows
 from porthos.system.writing import LATEX, TEXT, Combination, Hand, Vector
 
 
