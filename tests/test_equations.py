@@ -156,6 +156,18 @@ def test_text_says_the_laws_of_force_elements():
     assert np.abs(elastic).max() > 1.0
 
 
+def test_text_says_what_drives_follow_and_how_friction_grows():
+    model = ph.Model("crank")
+    model.body("bar", ph.Box(1.0, (0.1, 0.1, 1.0)), position=(0, 0, 0.5))
+    model.revolute("pin", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0))
+    model.turn_drive("motor", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0), angle=ph.Expression("pi/6*t**2"))
+    model.friction("rub", "pin", 0.2, radius=0.01, speed=0.001)
+    written = model.equations()
+    assert "multipliers at x[35:36]. At t = 0; it follows s(t) = pi/6*t**2." in str(written)
+    assert "F = 0.002 |lambda[30:33]| s'/sqrt(s'^2 + 0.1^2)" in str(written)
+    assert r"\lVert \boldsymbol{\lambda}_{30:33} \rVert \frac{\dot s}{\sqrt{\dot s^2 + 0.1^2}}" in written.latex
+
+
 def test_text_says_how_inputs_act():
     model = workshop()
     system, text = model.assemble(), paragraphs(str(model.equations()))

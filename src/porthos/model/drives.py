@@ -18,7 +18,7 @@ from porthos.errors import ModelError
 from porthos.model.joint_base import Joint
 from porthos.model.joints import AxisJoint, SharedAxisJoint
 from porthos.model.rows import Angle, Distance, InPlane, Row
-from porthos.model.signals import Signal, TimeSignal
+from porthos.model.signals import Expression, Signal, TimeSignal
 from porthos.notation import Array, finite, normals, vector
 
 JUMP = 1e-3  # relative difference of slopes on both sides of a breakpoint that counts as a jump
@@ -34,6 +34,13 @@ class Motion:
         self.breakpoints: tuple[float, ...] = tuple(getattr(source, "breakpoints", ()))
         known = source.rates if isinstance(source, TimeSignal) else None
         self._rates: tuple[Callable[[float], Any], ...] = known or ()
+
+    @property
+    def text(self) -> str:
+        """What it is, for reports."""
+        if isinstance(self.source, Expression):
+            return f"s(t) = {self.source.formula}"
+        return f"s(t) = {self.source}" if not callable(self.source) or isinstance(self.source, TimeSignal) else "s(t)"
 
     def __call__(self, t: float) -> float:
         """s at time t; raises what the function of a user raises."""

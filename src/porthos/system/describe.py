@@ -46,7 +46,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     more = {}
     if isinstance(joint, Drive):
         left.add(joint.prescribed)
-        more["motion"] = str(joint.motion.source)
+        more["motion"] = joint.motion.text
     return {"kind": joint.kind, **{key: value for key, value in _plain(joint).items() if key not in left}, **more}
 
 

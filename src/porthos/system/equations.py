@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.model.bodies import RigidBody
+from porthos.model.drives import Drive
 from porthos.model.elements import Law
 from porthos.model.forces import Load
 from porthos.model.model import Model
@@ -75,6 +76,7 @@ class Link:
     rows: tuple[RowEquation, ...]
     first: int = 0
     laws: tuple[Law, ...] = ()
+    motion: str = ""  # of a drive
 
     @property
     def size(self) -> int:
@@ -209,6 +211,8 @@ class Equations:
 
     def _joint(self, hand: Hand, joint: Link) -> tuple[str, list[str]]:
         sentence = f"{self._called(hand, joint)}, multipliers at x[{joint.first}:{joint.first + joint.size}]."
+        if joint.motion:
+            sentence += f" At t = 0; it follows {hand.name(joint.motion)}."
         formulas = [row.written(hand, self._names) for row in joint.rows]
         for b, part in enumerate(self.parts):
             if part.name in joint.sides:
@@ -230,7 +234,8 @@ class Equations:
                 other = next(rows)
                 assert other.u is not None
                 measure = hand.angle % (hand.product(other.u, other.w, self._names), measure)
-            formulas += [f"s = {measure}", _force(hand, law)]
+            pressed = sum(joint.first for joint in self.joints if joint.name == law.pressed_by)
+            formulas += [f"s = {measure}", _force(hand, law, pressed)]
         return f"{self._called(hand, element)}.", formulas
 
     def _called(self, hand: Hand, link: Link) -> str:
@@ -262,8 +267,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _force(hand: Hand, law: Law) -> str:
-    """F of a law as a function of its measure s and x = s - rest."""
+def _force(hand: Hand, law: Law, pressed: int) -> str:
+    """F of a law as a function of its measure s and x = s - rest; friction by the multipliers from `pressed` on."""
     parts = [hand.polynomial(law.force, "x")] if any(law.force) else []
     if law.inverse:
         parts.append(hand.ratio % (hand.number(law.inverse), "s^2"))
@@ -272,6 +277,9 @@ def _force(hand: Hand, law: Law) -> str:
         parts.append(hand.table % pairs)
     if law.damping:
         parts.append(hand.scaled(law.damping, hand.rate % "s"))
+    if law.friction:
+        rubbing = hand.friction % (pressed, pressed + law.pressing_rows, hand.number(law.speed))
+        parts.append(hand.scaled(law.friction, rubbing))
     force = f"F = {hand.added(parts)}"
     if not any(law.force) and law.table is None:
         return force
@@ -290,14 +298,16 @@ def equations(model: Model) -> Equations:
     for joint in model.joints:
         rows = Rows(placement)
         rows.add_joint(joint)
-        held.append(Link(joint.name, joint.kind, (joint.a, joint.b), _rows(rows, rigid, True), first))
+        motion = joint.motion.text if isinstance(joint, Drive) else ""
+        sides = joint.a, joint.b
+        held.append(Link(joint.name, joint.kind, sides, _rows(rows, rigid, True), first, motion=motion))
         first += held[-1].size
     acting = []
     for element in model.elements:
         rows = Rows(placement)
         rows.add_element(element, joints)
-        laws, sides = tuple(rows.laws), element.sides(joints)
-        acting.append(Link(element.name, element.kind, sides, _rows(rows, rigid, False), laws=laws))
+        laws, ends = tuple(rows.laws), element.sides(joints)
+        acting.append(Link(element.name, element.kind, ends, _rows(rows, rigid, False), laws=laws))
     inputs, given = [], list[Load | Port]([*model.loads, *model.ports])
     for one in given:
         point = np.zeros(3) if one.at is None else placement.point(one.body, np.asarray(one.at))

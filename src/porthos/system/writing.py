@@ -74,6 +74,7 @@ class Hand:
     stored: str  # by force elements
     law: str
     damping: str  # two slopes
+    friction: str  # range of multipliers, speed
     part: str  # of the inputs: first, last
     rigidity: str
     acting: str  # of an input on a point mass
@@ -176,6 +177,7 @@ TEXT = Hand(
     stored="sum U(s)",
     law="dU/ds = F without damping, for each force element",
     damping="sum c %s %s over force elements",
+    friction="|lambda[%d:%d]| s'/sqrt(s'^2 + %s^2)",
     part="u[%d:%d]",
     rigidity="1/2 (d_i . d_i - 1) = 0 for i = 1, 2, 3,  d_1 . d_2 = 0,  d_1 . d_3 = 0,  d_2 . d_3 = 0",
     acting="f_phi = F",
@@ -210,6 +212,7 @@ LATEX = Hand(
     stored=r"\sum U(s)",
     law=r"\frac{dU}{ds} = F \text{ without damping, for each force element}",
     damping=r"\sum c \, %s %s \text{ over force elements}",
+    friction=r"\lVert \boldsymbol{\lambda}_{%d:%d} \rVert \frac{\dot s}{\sqrt{\dot s^2 + %s^2}}",
     part=r"\boldsymbol{u}_{%d:%d}",
     rigidity=r"\frac{1}{2} (\boldsymbol{d}_i \cdot \boldsymbol{d}_i - 1) = 0 \text{ for } i = 1, 2, 3, \quad "
     r"\boldsymbol{d}_1 \cdot \boldsymbol{d}_2 = 0, \quad \boldsymbol{d}_1 \cdot \boldsymbol{d}_3 = 0, \quad "
