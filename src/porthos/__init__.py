@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
+    from porthos.integrate.sensing import Sampled as Sampled
     from porthos.integrate.sundials import IDA as IDA
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
@@ -94,6 +95,7 @@ _HOMES = {
     "integrate.composition": "Composition",
     "integrate.discrete_gradient": "DiscreteGradient",
     "integrate.events": "Event",
+    "integrate.sensing": "Sampled",
     "integrate.generalized_alpha": "GeneralizedAlpha HHT",
     "integrate.half_explicit": "HEDOP5",
     "integrate.index_one": "DOP853 MDOP5",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porthos.errors import InputError, ResultError
-from porthos.integrate.inputs import Inputs, evaluate
+from porthos.integrate.inputs import Inputs, evaluate, wants_state
 from porthos.notation import Array
 
 STATE = "state"  # the attribute of a controller that holds its memory
@@ -125,6 +125,8 @@ def _ask(terminal: Any, function: Any, questions: dict[str, Question]) -> None:
         )
     if question.state is not None:
         _restore(function, question.state)
+    if wants_state(function):  # the state in which it was asked is not kept
+        return
     u = np.zeros(len(question.u))
     evaluate(terminal, u, function, question.t, np.array(question.y) if isinstance(question.y, list) else question.y)
     if u.tolist() != question.u:

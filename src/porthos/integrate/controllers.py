@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from porthos.integrate.checkpoint import Question, state_of
-from porthos.integrate.inputs import Inputs, evaluate
+from porthos.integrate.inputs import Inputs, evaluate, wants_state
+from porthos.integrate.sensing import Sensed
 from porthos.kernels.feedback import NOBODY, QUESTION, Feedback
 
 
@@ -27,6 +28,7 @@ class Controllers:
         self._h, self._interrupted, self._every = h, interrupted, every
         self.questions: dict[str, Question] = {}  # the last ones that all controllers have answered
         self.remembers = False  # whether their memory is kept
+        self.sensed: Sensed | None = None  # the mechanism of the march
         self._question = QUESTION(self._answer)  # lives as long as its address is in use
         self.feedback = NOBODY
         if chosen:
@@ -38,7 +40,7 @@ class Controllers:
             self.feedback = Feedback(address, index, basis, y, u)
         sizes = [terminal.basis.shape[1] for _, terminal, _ in chosen]
         self._asked = [
-            (terminal, function, self.feedback.y[k, :size], self.feedback.u[k, :size], size > 1)
+            (terminal, function, self.feedback.y[k, :size], self.feedback.u[k, :size], size > 1, wants_state(function))
             for k, ((_, terminal, function), size) in enumerate(zip(chosen, sizes, strict=True))
         ]
 
@@ -50,9 +52,10 @@ class Controllers:
             ) % self._every == 0 and self._interrupted():  # between recorded states it could not go on
                 return 0
             t, questions = (self.first + n + 0.5) * self._h, {}
-            for terminal, function, y, u, several in self._asked:
+            for terminal, function, y, u, several, all_of_it in self._asked:
                 state = state_of(terminal.name, function) if self.remembers else None
-                evaluate(terminal, u, function, t, y.copy() if several else y.item(0))
+                seen = (y.copy() if several else y.item(0), *([self.sensed] if all_of_it else []))
+                evaluate(terminal, u, function, t, *seen)
                 questions[terminal.name] = Question(t, y.tolist() if several else y.item(0), u.tolist(), state)
             self.questions = questions
         except BaseException as error:  # noqa: BLE001 - no exception passes through compiled code; march raises it

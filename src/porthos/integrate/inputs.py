@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import InputError, nearest
+from porthos.integrate.sensing import Sensed
 from porthos.notation import Array, IntArray
 from porthos.system.drives import Driven
 from porthos.system.loads import Terminal
@@ -97,6 +98,8 @@ class Inputs:
                 result[:, k] = source[np.minimum(rows, len(source) - 1)] @ terminal.basis.T
             else:
                 more = _rows(outputs_at(self.system, k, q, v)) if kind == CONTROLLER else t.size * [()]
+                if kind == CONTROLLER and wants_state(source):
+                    more = [(*seen, Sensed(self.system, q[n], v[n])) for n, seen in enumerate(more)]
                 called.append((k, terminal, source, more, np.zeros((t.size, terminal.basis.shape[1]))))
         good = np.ones(t.size, dtype=np.bool_)
         for n, time in enumerate(t.tolist() if called else ()):
@@ -187,8 +190,13 @@ def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
     rows = f"an array of shape ({steps}, {size}) with one row for each step, " if steps else ""
     raise InputError(
         f"port '{terminal.name}': expected {size} number(s), {rows}a function u(t) or a "
-        f"controller u(t, y); found shape {values.shape}."
+        f"controller u(t, y) or u(t, y, state); found shape {values.shape}."
     )
+
+
+def wants_state(controller: Any) -> bool:
+    """Whether a controller looks at the whole mechanism: u(t, y, state)."""
+    return _arguments(controller) >= 3
 
 
 def _arguments(function: Any) -> int:

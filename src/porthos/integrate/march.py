@@ -16,6 +16,7 @@ from porthos.integrate.energy_watch import EnergyWatch
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.progress import Progress, silent
 from porthos.integrate.scheme import Scheme
+from porthos.integrate.sensing import Sensed
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
@@ -209,6 +210,7 @@ def march_in_blocks(
     """
     controllers = Controllers(inputs, h, interrupted, every)
     controllers.questions, controllers.remembers = run.questions, kept
+    controllers.sensed = Sensed(system, run.q, run.v)
     first: list[March] = [_initial(system, run, inputs)] if run.done == 0 else []
     inner = system.moving.row.size + len(system.element_names)
     rows = rows_of_a_block(len(system.body_names), inner, len(system.channel_names))

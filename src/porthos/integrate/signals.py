@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import InputError
-from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of
+from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of, wants_state
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
 from porthos.system.loads import Terminal
@@ -32,6 +32,11 @@ class Signals:
         self._parts = []
         for terminal, place in zip(terminals, system.ports.values(), strict=True):
             kind, source = signal_of(terminal, given.get(terminal.name), steps)
+            if kind == CONTROLLER and wants_state(source):
+                raise InputError(
+                    f"port '{terminal.name}': expected a controller u(t, y), found one that asks for the state too, "
+                    "which Midpoint, MidpointGGL and compositions of them give it."
+                )
             if kind == "constant":
                 self._constant[place] = source
             else:

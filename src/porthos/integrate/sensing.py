@@ -1,0 +1,126 @@
+"""What controllers may see of a mechanism beside the output of their port, and controllers that look now and then."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from porthos.errors import InputError, PorthosError
+from porthos.notation import Array, normals, positive, vector
+from porthos.system.mechanical import MechanicalSystem
+
+SAME = 1e-9  # of a period: times this close to a sample count as it
+
+
+class SensedBody:
+    """One body at one moment, in world axes."""
+
+    def __init__(self, system: MechanicalSystem, index: int, q: Array, v: Array) -> None:
+        self._principal, self._q, self._v = system.principal[index], q, v
+
+    @property
+    def position(self) -> Array:
+        """Centre of mass (3,)."""
+        return self._q[0].copy()
+
+    @property
+    def rotation(self) -> Array:
+        """Rotation matrix (3, 3) of the body frame that the user gave."""
+        return self._q[1:].T @ self._principal.T
+
+    @property
+    def velocity(self) -> Array:
+        """Velocity of the centre of mass (3,)."""
+        return self._v[0].copy()
+
+    @property
+    def angular_velocity(self) -> Array:
+        """Angular velocity (3,)."""
+        return 0.5 * np.cross(self._q[1:], self._v[1:]).sum(axis=0)
+
+    def point(self, at: ArrayLike) -> Array:
+        """Where the body-fixed point `at`, in the body frame, is (3,)."""
+        return self.position + self.rotation @ vector(at, "point")
+
+
+class Sensed:
+    """A mechanism at the begin of a step: `state["arm"].position`, `state.angle("shoulder")`, ..."""
+
+    def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
+        self._system, self._q, self._v = system, q, v
+
+    def __getitem__(self, body: str) -> SensedBody:
+        index = self._system.body_index(body)
+        return SensedBody(self._system, index, self._q[index], self._v[index])
+
+    def angle(self, joint: str) -> float:
+        """The turn of the second body against the first about the axis of a joint since t = 0, in (-pi, pi]."""
+        index, axis = self._axis(joint)
+        m1, m2 = normals(axis)
+        sides = self._system.mech.joint[index].body
+        ahead, across, follower = self._carried(sides[0], m1), self._carried(sides[0], m2), self._carried(sides[1], m1)
+        return float(np.arctan2(across @ follower, ahead @ follower))
+
+    def displacement(self, joint: str) -> float:
+        """How far the point of the second body is ahead of that of the first along the axis of a joint, in m."""
+        index, axis = self._axis(joint)
+        sides, points = self._system.mech.joint[index].body, self._system.joint_points[index]
+        a, b = (q[0] + x @ q[1:] for q, x in zip(map(self._part, sides), points, strict=True))
+        return float(self._carried(sides[0], axis) @ (b - a))
+
+    def _axis(self, joint: str) -> tuple[int, Array]:
+        index = self._system.joint_index(joint)
+        about = self._system.description["joints"][index]
+        if "axis" not in about:
+            raise PorthosError(f"joint '{joint}': expected one with an axis, found a {about['kind']} joint.")
+        return index, np.asarray(about["axis"], dtype=np.float64)
+
+    def _part(self, index: int) -> Array:
+        return self._q[index] if index < len(self._system.body_names) else self._system.still[-1]
+
+    def _carried(self, index: int, at_start: Array) -> Array:
+        """Where a vector of a part points now that was `at_start` at t = 0."""
+        start = self._system.initial_arrays()[0][index, 1:]
+        return (start @ at_start) @ self._part(index)[1:]
+
+
+class Sampled:
+    """A controller that is asked every `period` seconds; in between its last answer holds.
+
+    A run asks it in the middle of each step; the period should be a whole number of steps.
+    """
+
+    def __init__(self, controller: Callable[..., Any], period: float) -> None:
+        if not callable(controller):
+            raise InputError(f"Sampled: expected a controller u(t, y) or u(t, y, state), found {controller!r}.")
+        self.controller, self.period = controller, positive(period, "Sampled: period")
+        self._sample, self._held = -1, np.zeros(0)
+        self.__signature__ = inspect.signature(controller)
+
+    def __call__(self, t: float, *seen: Any) -> Array:
+        """The answer of the last sample."""
+        sample = floor(t / self.period + SAME)
+        if sample != self._sample:
+            self._held = np.atleast_1d(np.asarray(self.controller(sample * self.period, *seen), dtype=np.float64))
+            self._sample = sample
+        return self._held
+
+    @property
+    def state(self) -> list[float]:
+        """What it remembers: number of the sample, how many numbers it holds, these, and those of its controller."""
+        inner = np.atleast_1d(np.asarray(getattr(self.controller, "state", ()), dtype=np.float64)).ravel()
+        return [float(self._sample), float(self._held.size), *self._held.tolist(), *inner.tolist()]
+
+    @state.setter
+    def state(self, numbers: list[float]) -> None:
+        count = int(numbers[1])
+        self._sample, self._held = int(numbers[0]), np.array(numbers[2 : 2 + count])
+        if hasattr(self.controller, "state"):
+            form = np.asarray(self.controller.state, dtype=np.float64)
+            inner = np.array(numbers[2 + count :]).reshape(form.shape)
+            self.controller.state = inner if isinstance(self.controller.state, np.ndarray) else inner.tolist()
