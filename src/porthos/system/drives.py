@@ -122,6 +122,7 @@ def refuse_drives(system: MechanicalSystem) -> None:
     if system.drives:
         names = ", ".join(f"'{drive.name}'" for drive in system.drives)
         raise PorthosError(
-            f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are solved "
-            "by Midpoint, MidpointGGL and Composition only. Use one of them, or a port with a controller."
+            f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are known "
+            "to Midpoint, MidpointGGL and their compositions only. Run it with one of them, or put a joint in the "
+            "place of a drive that stands still, or a port with a controller in that of one that moves."
         )
