@@ -24,6 +24,7 @@ from gallery import (
     bricard,
     car,
     closed_loop,
+    crane,
     cylindrical_pair,
     double_pendulum,
     four_particles,
@@ -46,6 +47,7 @@ GALLERY = {
     "bricard": bricard,
     "car": car,
     "closed-loop": closed_loop,
+    "crane": crane,
     "cylindrical-pair": cylindrical_pair,
     "double-pendulum": double_pendulum,
     "four-particles": four_particles,
@@ -294,6 +296,19 @@ def test_check_says_what_is_there():
     assert "consistent with all joints" in told
     assert "Midpoint, 100 steps of 0.1 s to t = 10 s" in told
     assert "note" not in told
+
+
+def test_check_says_what_drives_take(tmp_path):
+    told = ask("check", FILES["crane"]).stdout
+    assert "2 by the rank of the constraints, 2 by Gruebler's count (15 - 13)" in told
+    assert "travel, cross and winch take one degree of freedom each" in told
+    assert json.loads(ask("check", FILES["crane"], "--json").stdout)["drives"] == ["travel", "cross", "winch"]
+    model = ph.Model("crank")
+    model.body("bar", ph.Box(1.0, (1.0, 0.1, 0.1)), position=(0.5, 0, 0))
+    model.revolute("hinge", "ground", "bar", at=(0, 0, 0), axis=(0, 1, 0))
+    model.turn_drive("motor", "ground", "bar", at=(0, 0, 0), axis=(0, 1, 0), angle=ph.Expression("t**2"))
+    told = ask("check", model.save(tmp_path / "crank.yaml")).stdout
+    assert "note: its drives prescribe the whole motion" in told and "cannot move" not in told
 
 
 def test_check_notes(tmp_path):

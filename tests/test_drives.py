@@ -280,6 +280,21 @@ def test_descriptor_forms_say_so():
     assert system.check().ok
 
 
+@every_scheme
+@pytest.mark.parametrize("every", [1, 4])
+def test_rope_that_is_let_out_beyond_a_rod(scheme, every):
+    """A bob on a rod of 1 m, at most 2 m from a point: there the two rows depend on each other, and both must hold."""
+    model = ph.Model("reach")
+    model.point_mass("bob", 1.0, position=(1, 0, 0))
+    model.distance("rod", "ground", "bob", (0, 0, 0), (1, 0, 0))
+    model.length_drive("pull", "ground", "bob", (0, -1, 0), (1, 0, 0), length=ph.Expression("sqrt(2) + 0.5*t**2"))
+    run = ph.simulate(model, scheme, 0.01, 2.0, every=every, on_failure="return")
+    assert run.status is ph.Status.NEWTON_STALLED
+    assert np.sqrt(4 - 2 * np.sqrt(2)) - 0.02 * every < run.t[-1] < np.sqrt(4 - 2 * np.sqrt(2))
+    assert run.position_error.max() < 1e-13
+    assert "Perhaps the joints do not allow the motion that is prescribed by 'pull'" in run.message
+
+
 def test_motion_that_the_joints_do_not_allow():
     """A rope that is let out further than two bars reach."""
     model = ph.Model("arms")

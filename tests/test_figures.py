@@ -164,6 +164,16 @@ def test_motion_has_equal_scales_and_draws_strings(run):
         assert np.linalg.norm(line[1] - line[0]) == pytest.approx(1.0)
 
 
+def test_motion_draws_ropes_as_long_as_they_are():
+    model = ph.Model("hoist")
+    model.point_mass("load", 1.0, position=(0, 0, -2))
+    model.length_drive("rope", "ground", "load", (0, 0, 0), (0, 0, -2), length=ph.Expression("2 - t**2"))
+    figure = motion(ph.simulate(model, ph.Midpoint(), 0.05, 1.0), (0.0, 0.5, 1.0), paths=False)
+    lines = [np.array(line.get_data_3d()).T for line in figure.axes[0].get_lines()]
+    ropes = [np.linalg.norm(line[1] - line[0]) for line in lines if len(line) == 2]
+    assert ropes == pytest.approx([2.0, 1.75, 1.0], abs=1e-12)
+
+
 def test_figures_leave_pyplot_alone():
     code = "import sys, porthos.show.figures, porthos.show.report; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

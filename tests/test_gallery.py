@@ -12,6 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh, expm
+from scipy.special import spherical_jn
 
 import porthos as ph
 from docs.site.gallery import MODULES
@@ -20,6 +21,7 @@ from gallery import (
     car,
     car_axis,
     closed_loop,
+    crane,
     cylindrical_pair,
     dc_motor,
     double_pendulum,
@@ -528,6 +530,42 @@ def test_gyroscope_in_its_angles():
     assert number["drift"] < 1e-10
 
 
+def test_crane_as_the_equation_of_its_load_says():
+    """d = r - s with d'' = g - s'' - k d, and k from the second derivative of d.d = l^2."""
+    S = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
+
+    def ramp(t, order, begin, end, before, after):
+        x = np.clip((t - begin) / (end - begin), 0, 1)
+        return before * (order == 0) + (after - before) * (S.deriv(order) if order else S)(x) / (end - begin) ** order
+
+    def motion(t, order):
+        """s and l, or a derivative of them."""
+        x, y = ramp(t, order, 0.5, 5.5, 0, 5), ramp(t, order, 2, 6, -2, 1.5)
+        return np.array([x, y, 5.55 * (order == 0)]), ramp(t, order, 4, 8, 4, 2)
+
+    def pull(t, y):
+        (s2, l2), l1, length = motion(t, 2), motion(t, 1)[1], motion(t, 0)[1]
+        d, rate, free = y[:3], y[3:], (0, 0, -9.81) - s2
+        return free, (d @ free + rate @ rate - length * l2 - l1**2) / length**2
+
+    def rates(t, y):
+        free, k = pull(t, y)
+        return np.concatenate([y[3:], free - k * y[:3]])
+
+    t, y, load, force = 0, np.array([0, 0, -4.0, 0, 0, 0]), {}, {}
+    for end in (0.5, 2, 3, 4, 5.5, 6, 8, 10):  # a piece for each place where a ramp begins or ends
+        y, t = solve_ivp(rates, (t, end), y, **TIGHT).y[:, -1], end
+        (s, length), s2, k = motion(t, 0), motion(t, 2)[0], pull(t, y)[1]
+        load[t] = s + y[:3]
+        force[t] = 1750 * s2[0] - 800 * k * y[0], 250 * s2[1] - 800 * k * y[1], 800 * k * length
+    number = crane.number()
+    np.testing.assert_allclose(number["load"], [load[t] for t in (3, 6, 10)], atol=1e-7)
+    np.testing.assert_allclose(number["forces"], [force[t] for t in (3, 6, 10)], atol=1e-3)
+    assert number["balance"] < 1e-9
+    z = np.pi * np.array([1, crane.QUIET])
+    np.testing.assert_allclose(number["swing"], 15 * np.abs(spherical_jn(2, z)) / z**2, atol=2e-5)
+
+
 def test_maxwell_element_against_the_exponential_of_a_matrix():
     """(e, v)' = (v - k e/c, -k e/m), with numbers written down again."""
     A = np.array([[-200 / 30, 1], [-200 / 2, 0]])
@@ -629,6 +667,7 @@ QUIET = [
     bricard,
     car,
     closed_loop,
+    crane,
     cylindrical_pair,
     dc_motor,
     double_pendulum,

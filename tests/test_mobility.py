@@ -166,6 +166,37 @@ def test_a_diagram_shows_parts_loops_and_freedom():
     assert found.dot.count(" -- ") == found.mermaid.count("|") // 2 == 6
 
 
+def test_a_diagram_shows_what_drives_move():
+    model = ph.Model("hoist")
+    model.body("drum", ph.Cylinder(1.0, 0.2, 0.3, axis="y"), angular_velocity=(0, 0.5, 0))
+    model.point_mass("load", 1.0, position=(0, 0, -2))
+    model.revolute("axle", "ground", "drum", at=(0, 0, 0), axis=(0, 1, 0))
+    model.turn_drive("motor", "ground", "drum", at=(0, 0, 0), axis=(0, 1, 0), angle=ph.Expression("0.5*t + t**2"))
+    alone = model.diagram().mobility
+    assert (alone.freedom, alone.driven) == (3, "motor takes one degree of freedom")
+    assert alone.violations == ()  # the drum turns as the motor begins
+    model.length_drive("rope", "drum", "load", (0, 0, 0), (0, 0, -2), length=2.0)
+    found = model.diagram()
+    assert found.loops == () and found.mobility.freedom == 2
+    for line in (
+        "hoist: 2 bodies, 3 joints",
+        "  drives            motor and rope take one degree of freedom each",
+        "  └─ axle (revolute, 5 rows) ── drum",
+        "     ├─ motor (turn drive, 1 row) ── ground  (moves axle)",
+        "     └─ rope (length drive, 1 row) ── load",
+    ):
+        assert line in str(found).splitlines(), str(found)
+
+
+def test_drives_that_begin_at_another_rate_are_reported():
+    model = ph.Model("table")
+    model.body("slide", ph.Box(1.0, (0.2, 0.2, 0.1)), velocity=(1.0, 0, 0))
+    model.prismatic("guide", "ground", "slide", at=(0, 0, 0), axis=(1, 0, 0))
+    model.slide_drive("screw", "ground", "slide", at=(0, 0, 0), axis=(1, 0, 0), displacement=ph.Expression("0.4*t"))
+    (violation,) = mobility(model).violations
+    assert violation.joint == "screw" and violation.velocity == pytest.approx(0.6, abs=1e-15)
+
+
 @pytest.mark.parametrize("extra", [0, 1, 2, 3])
 def test_loops_are_counted_as_in_graphs(extra):
     """Independent loops of a connected graph: joints - parts + 1."""

@@ -50,6 +50,7 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
     rows = {
         "degrees of freedom": f"{found.freedom if known else 'not computed'} by the rank of the constraints, "
         f"{found.counted} by Gruebler's count ({found.coordinates} - {found.rows})",
+        **({"drives": found.driven} if found.drives else {}),
         "redundant rows": str(found.redundant or "none")
         if known
         else f"not computed for closed loops of more than {MOST_ROWS} rows",
@@ -82,7 +83,9 @@ def _notes(found: Mobility) -> list[str]:
             f"{'; '.join(map(str, found.repeats[:SEVERAL]))}. The motion is right, but the reactions of these joints "
             "are not unique; use joints with fewer rows there."
         )
-    if found.freedom == 0:
+    if found.freedom == 0 and found.drives:
+        notes.append("its drives prescribe the whole motion: no degree of freedom is left at the initial placement.")
+    elif found.freedom == 0:
         notes.append("it cannot move: the joints leave no degree of freedom at the initial placement.")
     for one in found.violations:
         notes.append(

@@ -21,10 +21,12 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
+from porthos.system.drives import lost
 from porthos.system.mechanical import MechanicalSystem
 
 CHUNK = 1000  # steps between two calls of `progress`
 BLOCK = 2**24  # bytes of a block of states
+TOGETHER = 64  # states that are held against their drives at once
 PATIENCE = 30.0  # seconds after which a block is handed on even if it has room left
 
 STATUS = {
@@ -251,7 +253,8 @@ def _fill(
             ended, made = scheme.rule.advance(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
-            run.done, run.status = run.done + made, STATUS[ended]
+            made, run.status = _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            run.done += made
             run.wrench = wrench[made * sizes.size - 1] if made else run.wrench
             watch.add(part.work[: made // every], part.loss[: made // every])
             progress(run.done, lambda: watch.defect(run.q, run.v))
@@ -274,6 +277,19 @@ def _fill(
         if controllers.error is None:
             raise
         run.status, run.message = Status.INTERRUPTED, Status.INTERRUPTED.value  # in a controller: no step is half done
+
+
+def _followed(
+    system: MechanicalSystem, record: Record, wrench: Array, made: int, status: Status, every: int, substeps: int
+) -> tuple[int, Status]:
+    """The steps made and how they ended; if a recorded state lost a drive, those before it."""
+    recorded, interval = made // every, every * substeps
+    s = wrench[interval - 1 : recorded * interval : interval, system.mech.load.size :, 1]
+    for k in range(0, recorded if system.drives else 0, TOGETHER):
+        astray = np.flatnonzero(lost(system, record.q[k : min(k + TOGETHER, recorded)], s[k : k + TOGETHER]))
+        if astray.size:
+            return (k + int(astray[0])) * every, Status.NEWTON_STALLED
+    return made, status
 
 
 def _driven(system: MechanicalSystem) -> str:

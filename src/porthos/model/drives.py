@@ -117,6 +117,11 @@ class Drive(Joint):
         """How messages call this drive."""
         return f"{self.kind} '{self.name}'"
 
+    @property
+    def beginning(self) -> str:
+        """What it prescribes at t = 0, for messages."""
+        return f" with {self.prescribed} = {self.start:.6g} at t = 0"
+
     @abstractmethod
     def _row(self, s: float) -> Row:
         """The row that holds the value s."""

@@ -81,6 +81,11 @@ class Joint:
         return f"{self.kind} joint '{self.name}'"
 
     @property
+    def beginning(self) -> str:
+        """What messages say of the value at which it begins; joints have none."""
+        return ""
+
+    @property
     def points(self) -> tuple[Array, Array]:
         """The points of A and B at which the reaction force is reported."""
         raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
@@ -111,6 +116,6 @@ def check_gap(joint: Joint, size: float) -> None:
     raise ModelError(
         f"{joint.where}: the points given on '{joint.a}' {np.round(pa, 6).tolist()} and on '{joint.b}' "
         f"{np.round(pb, 6).tolist()} do not fit together; {missed}. "
-        "Expected world coordinates at the initial placement, where the joint is closed; "
+        f"Expected world coordinates at the initial placement, where the joint is closed{joint.beginning}; "
         "check the positions of the two parts, or say rough=True to let the assembly close it."
     )

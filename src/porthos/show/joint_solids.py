@@ -10,7 +10,7 @@ import numpy as np
 
 from porthos.notation import Array, normals
 from porthos.results.trajectory import Trajectory
-from porthos.show.solids import GROUND, Solid, joint_point, turned
+from porthos.show.solids import GROUND, LINKS, Solid, joint_point, turned
 
 SMALLEST, LARGEST = 0.003, 0.016  # radius of a joint, relative to the scene
 SNUG = 0.7  # radius of a joint, relative to the thinner of its bodies
@@ -72,11 +72,11 @@ class _Site:
 
 
 def joint_solids(run: Trajectory, bodies: list[Solid], size: float, up: Array) -> tuple[list[Solid], list[Link]]:
-    """Solids of all joints of a run, and the rods of its distance joints; `bodies` are those of its bodies."""
+    """Solids of all joints of a run, and the rods and ropes between two points; `bodies` are those of its bodies."""
     solids, links = [], []
     for index, joint in enumerate(run.system.description["joints"]):
         site = _site(run, index, bodies, size)
-        if joint["kind"] in ("distance", "length_drive"):
+        if joint["kind"] in LINKS:
             links.append(Link((site.parts[0], site.points[0]), (site.parts[1], site.points[1]), 0.4 * site.r))
         solids += _pieces(site, joint)
         solids += [foot(point, site.r, up) for point in _held(site, joint)]
@@ -128,7 +128,7 @@ def _pieces(site: _Site, joint: dict[str, Any]) -> list[Solid]:
         case "turn_drive":
             return [site.piece(0, "cylinder", (1.8, 1.6), axis)]
         case "slide_drive":
-            return [site.piece(1, "cone", (1.2, 3.0), axis)]
+            return [site.piece(1, "cylinder", (2.1, 1.2), axis)]
         case "fixed":
             return [site.piece(1, "box", (2.4, 2.4, 2.4))]
         case _:

@@ -22,7 +22,7 @@ from porthos.results.run import nearest_states
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import GRID, INK, MATERIALS, PALETTE, figure_of
 from porthos.show.meshes import place
-from porthos.show.solids import element_point
+from porthos.show.solids import LINKS, element_point
 
 AXES = {"x": 0, "y": 1, "z": 2}
 SIZE = (6.4, 5.0)  # of a figure, in inches; its height shrinks for a long and flat scene
@@ -189,7 +189,7 @@ def _draw_body(ax: Axes3D, shape: Drawing, position: Array, rotation: Array, col
 
 
 def _draw_links(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array) -> list[Array]:
-    """Massless rods as thin lines, and a mark wherever a joint is held by the ground."""
+    """Massless rods and ropes as thin lines, and a mark wherever a joint is held by the ground."""
     drawn = []
     for joint in run.system.description["joints"]:
         ends = _ends(joint)
@@ -197,7 +197,7 @@ def _draw_links(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array) -
             if joint[side] == "ground":
                 ax.plot(*end[:, None], marker="^", markersize=5, color=INK, linestyle="none")
                 drawn.append(end[None])
-        if joint["kind"] == "distance":
+        if joint["kind"] in LINKS:
             for frame, alpha in zip(frames, opacity, strict=True):
                 link = np.array([_now(run, joint[s], end, frame) for s, end in zip(("a", "b"), ends, strict=True)])
                 ax.plot(*link.T, color=INK, linewidth=1.2, alpha=float(alpha))

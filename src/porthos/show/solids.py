@@ -15,6 +15,7 @@ from porthos.notation import Array, normals
 from porthos.results.trajectory import Trajectory
 
 GROUND = -1  # the part that does not move
+LINKS = ("distance", "length_drive")  # joints that are rods or ropes between two points
 AXES = {"x": 0, "y": 1, "z": 2}
 THIN = 0.02  # of a box without thickness, relative to its longest edge
 SLENDER = 0.012  # radius of a rod, relative to its length

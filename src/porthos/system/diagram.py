@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from porthos.model.bodies import PointMass
+from porthos.model.drives import Drive
 from porthos.model.forces import Load
+from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.model.ports import Port
 from porthos.system.mobility import Mobility, mobility
@@ -15,13 +17,14 @@ from porthos.system.mobility import Mobility, mobility
 
 @dataclass(frozen=True)
 class Edge:
-    """A joint or a force element between two parts; `rows` of an element are none."""
+    """A joint or a force element between two parts; `rows` of an element are none. A drive may move another joint."""
 
     name: str
     kind: str
     a: str
     b: str
     rows: int = 0
+    moves: str = ""
 
     @property
     def words(self) -> str:
@@ -61,11 +64,12 @@ class Diagram:
             f"  Gruebler's count  {found.coordinates} - {found.rows} = {found.counted}",
             f"  rank of rows      {rank}",
         ]
+        lines += [f"  drives            {found.driven}"] * bool(found.drives)
         lines += [f"  loop {k}            {' - '.join(loop)}" for k, loop in enumerate(self.loops, 1)]
         return [*lines, *(f"  redundant         {one}" for one in found.repeats)]
 
     def _tree(self) -> Iterator[str]:
-        """Parts below those that hold them; a joint that closes a loop leads to a part that is there already."""
+        """Parts below those that hold them; a joint that closes a loop, or moves another one, leads to a part again."""
         seen, used = set[str](), set[str]()
 
         def below(part: str) -> list[tuple[str, list[Any]]]:
@@ -76,7 +80,8 @@ class Diagram:
                     used.add(edge.name)
                     other = edge.b if edge.a == part else edge.a
                     known = other in seen
-                    label = f"{edge.words} ── {other}{'  (closes a loop)' if known else ''}"
+                    what = f"moves {edge.moves}" if edge.moves else "closes a loop"
+                    label = f"{edge.words} ── {other}{f'  ({what})' * known}"
                     found.append((label, [] if known else below(other)))
             return found
 
@@ -133,7 +138,8 @@ def diagram(model: Model) -> Diagram:
     found = mobility(model)
     known = {joint.name: joint for joint in model.joints}
     joints = [
-        Edge(joint.name, joint.kind, joint.a, joint.b, sum(row.count for row in joint.rows)) for joint in model.joints
+        Edge(joint.name, joint.kind, joint.a, joint.b, sum(row.count for row in joint.rows), _moved(joint, model))
+        for joint in model.joints
     ]
     elements = [Edge(one.name, one.kind, *one.sides(known)) for one in model.elements]
     masses = {body.name: "point mass" if isinstance(body, PointMass) else "body" for body in model.bodies}
@@ -143,8 +149,19 @@ def diagram(model: Model) -> Diagram:
     return Diagram(model.name, parts, tuple(joints), tuple(elements), tuple(_loops(parts, joints)), found, inputs)
 
 
+def _moved(joint: Joint, model: Model) -> str:
+    """The joint between the same parts that a drive moves, if there is one."""
+    between = {joint.a, joint.b}
+    others = [one.name for one in model.joints if not isinstance(one, Drive) and {one.a, one.b} == between]
+    return others[0] if others and isinstance(joint, Drive) else ""
+
+
 def _loops(parts: dict[str, str], joints: list[Edge]) -> Iterator[tuple[str, ...]]:
-    """For each joint outside a spanning tree the joints of the tree between its parts, and the joint itself."""
+    """For each joint outside a spanning tree the joints of the tree between its parts, and the joint itself.
+
+    A drive that moves another joint closes no loop.
+    """
+    joints = [edge for edge in joints if not edge.moves]
     above: dict[str, list[Edge]] = {}  # the way to each part from the root of its tree
     for root in parts:
         if root in above:

@@ -20,6 +20,8 @@ from porthos.notation import Array
 if TYPE_CHECKING:
     from porthos.system.mechanical import MechanicalSystem
 
+LOST = 1e-6  # gap of a row, relative to the mechanism, that no rounding error makes
+
 
 @dataclass(frozen=True)
 class Driven:
@@ -84,15 +86,43 @@ def at_node(mech: Mechanism, wrench: Array) -> Mechanism:
     if mech.drive.size == 0:
         return mech
     row, form = mech.row.copy(), mech.form.copy()
-    for drive, (s, _, _) in zip(mech.drive, wrench[mech.load.size :, :3], strict=True):
-        r, turn = drive.row, s - drive.rest
-        if drive.measure == TURN:
-            form.cu[r, 0, 1:] = np.cos(turn) * drive.across - np.sin(turn) * drive.ahead
-        elif drive.measure == LENGTH:
-            row.c[r] += 0.5 * turn * (s + drive.rest)
-        else:
-            row.c[r] += turn
+    (form.cu[:],), (row.c[:],) = _moved_rows(mech, wrench[None, mech.load.size :, 0])
     return mech._replace(row=row, form=form)
+
+
+def _moved_rows(mech: Mechanism, s: Array) -> tuple[Array, Array]:
+    """Coefficients cu (K, R, 2, 4) and values c (K, R) of all rows where drives stand at s (K, D)."""
+    cu, c = np.repeat(mech.form.cu[None], len(s), axis=0), np.repeat(mech.row.c[None], len(s), axis=0)
+    for drive, at in zip(mech.drive, s.T, strict=True):
+        r, turn = drive.row, (at - drive.rest)[:, None]
+        if drive.measure == TURN:
+            cu[:, r, 0, 1:] = np.cos(turn) * drive.across - np.sin(turn) * drive.ahead
+        elif drive.measure == LENGTH:
+            c[:, r] += 0.5 * turn[:, 0] * (at + drive.rest)
+        else:
+            c[:, r] += turn[:, 0]
+    return cu, c
+
+
+def lost(system: MechanicalSystem, q: Array, s: Array) -> Array:
+    """Whether some row is far from its value (K,) in states q (K, N, 4, 3) where drives stand at s (K, D).
+
+    Steps take a row that repeats others for one that holds by itself; with a motion that the joints do not allow it
+    does not. Gaps are measured in the length of the mechanism; an angle has none where no joint holds its axis.
+    """
+    mech, form = system.mech, system.mech.form
+    cu, c = _moved_rows(mech, s)
+    full = np.repeat(system.still[None], len(q), axis=0)
+    full[:, :-1] = q
+    sides = full[:, mech.row.body]  # (K, R, 2, 4, 3)
+    u = form.u0 + np.einsum("krsi,krsij->krj", cu, sides)
+    w = form.w0 + np.einsum("rsi,krsij->krj", form.cw, sides)
+    lengths = sum(np.any(vector[:, :, 0] != 0.0, axis=1).astype(int) for vector in (form.cu, form.cw))
+    gap = np.abs(np.einsum("krj,krj->kr", u, w) - c) / system.length**lengths
+    for drive in mech.drive[mech.drive.measure == TURN]:
+        axis = np.cross(drive.across, drive.ahead) @ sides[:, drive.row, 0, 1:]
+        gap[np.abs(np.einsum("kj,kj->k", axis, w[:, drive.row])) > LOST, drive.row] = 0.0
+    return np.asarray(~np.all(gap < LOST, axis=1))
 
 
 def row_rates(mech: Mechanism, wrench: Array) -> tuple[Array, Array]:
@@ -122,8 +152,9 @@ def require_descriptor(system: MechanicalSystem) -> None:
     if system.drives:
         names = ", ".join(f"'{drive.name}'" for drive in system.drives)
         raise PorthosError(
-            f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are solved "
-            "by Midpoint, MidpointGGL and Composition only. Use one of them, or a port with a controller."
+            f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are known "
+            "to Midpoint, MidpointGGL and their compositions only. Run it with one of them, or put a joint in the "
+            "place of a drive that stands still, or a port with a controller in that of one that moves."
         )
     if system.element_names and system.elements.rubs:
         raise PorthosError(

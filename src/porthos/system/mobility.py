@@ -13,6 +13,7 @@ import numpy as np
 
 from porthos.errors import ModelError
 from porthos.model.bodies import Body, RigidBody
+from porthos.model.drives import Drive
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.model.rows import Angle, Coincide, Distance, InPlane
@@ -64,6 +65,7 @@ class Mobility:
     redundant_joints: tuple[str, ...]
     violations: tuple[Violation, ...]
     repeats: tuple[Repeat, ...] = ()  # joint by joint, in the order in which they were added
+    drives: tuple[str, ...] = ()  # among the joints
 
     @property
     def coordinates(self) -> int:
@@ -85,6 +87,13 @@ class Mobility:
         """How many rows repeat others."""
         return None if self.rank is None else self.rows - self.rank
 
+    @property
+    def driven(self) -> str:
+        """What drives do to the degrees of freedom, in words; nothing without drives."""
+        if len(self.drives) < 2:
+            return "".join(f"{name} takes one degree of freedom" for name in self.drives)
+        return f"{', '.join(self.drives[:-1])} and {self.drives[-1]} take one degree of freedom each"
+
 
 def mobility(model: Model) -> Mobility:
     """Count and measure how a model can move and how well its initial values fit its joints."""
@@ -102,6 +111,7 @@ def mobility(model: Model) -> Mobility:
         redundant_joints=tuple(model.joints[k].name for k in repeated),
         violations=jacobian.violations(),
         repeats=repeats,
+        drives=tuple(joint.name for joint in model.joints if isinstance(joint, Drive)),
     )
 
 
@@ -226,7 +236,8 @@ class _Jacobian:
         result = []
         for joint, sides in zip(self.model.joints, self.sides, strict=True):
             gap = max(joint.gaps)
-            rate = float(np.abs(sum(block @ twist[n] for n, block in sides.items() if n in twist)).max())
+            given = np.zeros(1) if not isinstance(joint, Drive) else joint.motion.rates(np.zeros(1))
+            rate = float(np.abs(sum(block @ twist[n] for n, block in sides.items() if n in twist) - given).max())
             if gap > CONSISTENT * self.length or rate > CONSISTENT * speed:
                 result.append(Violation(joint.name, gap, rate))
         return tuple(result)
