@@ -246,6 +246,23 @@ def test_motions_that_make_no_sense(motion, words):
         crank(motion)
 
 
+def test_axis_that_no_joint_holds():
+    model = ph.Model("ball", gravity=(0, 0, -G))
+    model.body("bar", ph.Box(2.0, (0.1, 0.1, 1.0)), position=(0, 0, 0.5))
+    model.turn_drive("motor", "ground", "bar", at=(0, 0, 0), axis=(1, 0, 0), angle=ph.Sine(0.1, 1.0))
+    words = "turn_drive 'motor': axis: expected a joint between 'ground' and 'bar' that holds this axis"
+    with pytest.raises(ph.ModelError, match=f"{words}, revolute, cylindrical or planar, found none"):
+        model.assemble()
+    model.spherical("socket", "ground", "bar", at=(0, 0, 0))
+    with pytest.raises(ph.ModelError, match="found the spherical joint 'socket'"):
+        model.assemble()
+    model._joints.pop("socket")
+    model.revolute("hinge", "bar", "ground", at=(0, 0, 0), axis=(-1, 0, 0))  # the other way round
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.5)
+    s = 0.1 * np.sin(2 * np.pi * run.t)
+    assert np.abs(run["bar"].position[:, 1] + 0.5 * np.sin(s)).max() < 1e-13
+
+
 def test_rope_without_length():
     model = ph.Model("rope")
     model.point_mass("load", 1.0, position=(0, 0, -1))

@@ -36,7 +36,7 @@ def mechanism(driven=True):
     model.spherical("B", crank, arm, at=(0.6, 0.0, 0.1))
     model.distance("C", arm, bead, point_a=(1.2, 0.0, 0.1), point_b=(1.2, 0.0, 0.4))
     if driven:
-        model.turn_drive("D", crank, arm, at=(0.6, 0.0, 0.1), axis=(0, 0, 1), angle=ph.Sine(0.3, 2.0))
+        model.slide_drive("D", model.ground, arm, at=(0.9, 0.0, 0.1), axis=(0, 0, 1), displacement=ph.Sine(0.05, 2.0))
     model.load("push", arm, force=lambda t: (np.sin(9 * t), 0.0, 2 * t), torque=(0.01, 0.02, 0.0), at=(1.0, 0.0, 0.1))
     model.port("motor", crank, kind="torque", direction=(0.1, 1.0, 0.0), torque_map="printed")
     model.port("wind", bead, kind="force")

@@ -6,7 +6,7 @@ The rows of a drive are those at t = 0; `motion` says how they go on. A new driv
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -23,6 +23,7 @@ from porthos.notation import Array, finite, normals, vector
 
 JUMP = 1e-3  # relative difference of slopes on both sides of a breakpoint that counts as a jump
 NEAR = 1e-4  # where slopes are compared, relative to the least distance of two breakpoints
+PARALLEL = 1e-8  # 1 - cosine of an angle between axes that counts as none
 STEP = 1e-2  # s: first step of numerical derivatives
 
 
@@ -149,6 +150,23 @@ class TurnDrive(SharedAxisJoint, Drive):
         """Two vectors of A, of which the first becomes the second by a quarter turn, and that of B which follows."""
         m1, m2 = normals(np.asarray(self.axis))
         return m1, m2, self.turn_b @ m1
+
+    def check_held(self, joints: Iterable[Joint]) -> None:
+        """Refuse an axis that no joint between the two parts holds: about it the angle could not be followed exactly."""
+        sides = {self.a, self.b}
+        between = [joint for joint in joints if {joint.a, joint.b} == sides and not isinstance(joint, Drive)]
+        for joint in between:
+            ahead = joint.a == self.a
+            held = getattr(
+                joint, "axis" if ahead else "axis_b", getattr(joint, "normal" if ahead else "normal_b", None)
+            )
+            if held is not None and len(joint.pairs) and abs(np.asarray(held) @ np.asarray(self.axis)) > 1.0 - PARALLEL:
+                return
+        found = ", ".join(f"the {joint.where}" for joint in between) or "none"
+        raise ModelError(
+            f"{self.where}: axis: expected a joint between '{self.a}' and '{self.b}' that holds this axis, revolute, "
+            f"cylindrical or planar, found {found}. Add one, or drive the distance of two points with length_drive."
+        )
 
     def ahead(self, s: float) -> Array:
         """The vector of A with which that of B coincides after a turn by s."""

@@ -39,6 +39,9 @@ def assemble(
         raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one with model.body(name, shape).")
+    for joint in model.joints:
+        if isinstance(joint, TurnDrive):
+            joint.check_held(model.joints)
     held = held_bodies(model, hold)
     closing = close(model, held) if initial == "project" and (held or is_open(model)) else None
     placement = Placement(model)

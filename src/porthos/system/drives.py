@@ -108,7 +108,7 @@ def lost(system: MechanicalSystem, q: Array, s: Array) -> Array:
     """Whether some row is far from its value (K,) in states q (K, N, 4, 3) where drives stand at s (K, D).
 
     Steps take a row that repeats others for one that holds by itself; with a motion that the joints do not allow it
-    does not. Gaps are measured in the length of the mechanism; an angle has none where no joint holds its axis.
+    does not. Gaps are measured in the length of the mechanism.
     """
     mech, form = system.mech, system.mech.form
     cu, c = _moved_rows(mech, s)
@@ -119,9 +119,6 @@ def lost(system: MechanicalSystem, q: Array, s: Array) -> Array:
     w = form.w0 + np.einsum("rsi,krsij->krj", form.cw, sides)
     lengths = sum(np.any(vector[:, :, 0] != 0.0, axis=1).astype(int) for vector in (form.cu, form.cw))
     gap = np.abs(np.einsum("krj,krj->kr", u, w) - c) / system.length**lengths
-    for drive in mech.drive[mech.drive.measure == TURN]:
-        axis = np.cross(drive.across, drive.ahead) @ sides[:, drive.row, 0, 1:]
-        gap[np.abs(np.einsum("kj,kj->k", axis, w[:, drive.row])) > LOST, drive.row] = 0.0
     return np.asarray(~np.all(gap < LOST, axis=1))
 
 
