@@ -152,15 +152,13 @@ class TurnDrive(SharedAxisJoint, Drive):
         return m1, m2, self.turn_b @ m1
 
     def check_held(self, joints: Iterable[Joint]) -> None:
-        """Refuse an axis that no joint between the two parts holds: about it the angle could not be followed exactly."""
+        """Refuse an axis that no joint between the two parts holds: the angle could not be followed exactly."""
         sides = {self.a, self.b}
         between = [joint for joint in joints if {joint.a, joint.b} == sides and not isinstance(joint, Drive)]
         for joint in between:
-            ahead = joint.a == self.a
-            held = getattr(
-                joint, "axis" if ahead else "axis_b", getattr(joint, "normal" if ahead else "normal_b", None)
-            )
-            if held is not None and len(joint.pairs) and abs(np.asarray(held) @ np.asarray(self.axis)) > 1.0 - PARALLEL:
+            names = ("axis", "normal") if joint.a == self.a else ("axis_b", "normal_b")
+            held = next((np.asarray(getattr(joint, name)) for name in names if hasattr(joint, name)), np.zeros(3))
+            if joint.pairs and abs(held @ np.asarray(self.axis)) > 1.0 - PARALLEL:
                 return
         found = ", ".join(f"the {joint.where}" for joint in between) or "none"
         raise ModelError(
