@@ -208,6 +208,16 @@ def test_table_moves_as_its_straight_lines():
     assert abs(ends[1] - exact) < 0.4 * abs(ends[0] - exact)
 
 
+def test_fine_table_is_the_function_that_it_was_made_of():
+    """A thousand pairs of a stiffening law: the motion of the function, the energy of the table to round-off."""
+    x = np.linspace(-0.5, 0.5, 1001)
+    run = ph.simulate(pair(table=np.c_[x, 30.0 * np.sinh(4 * x)], length=1.0), ph.Midpoint(), 1e-3, 3.0)
+    rhs = lambda t, s: [s[1], -30.0 * np.sinh(4 * (s[0] - 1.0)) / 2.0]  # noqa: E731
+    exact = solve_ivp(rhs, (0, 3), [1.3, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
+    assert run["bead"].position[-1, 0] == pytest.approx(exact, abs=2e-4)
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-12 * run.energy[0]
+
+
 @every_midpoint
 def test_orbit_of_kepler(scheme):
     mu, a, e = 4.0, 1.0, 0.5

@@ -26,9 +26,13 @@ SMALL = 1e-3  # rad: angle below which s/sin(s) is its series
 @inner
 def table_value(knot: Array, first: int, last: int, x: float) -> tuple[int, float, float]:
     """The segment of x, F(x) and its slope; the first and the last segment go on without end."""
-    k = first
-    while k + 2 < last and x > knot[k + 1, 0]:
-        k += 1
+    k, highest = first, last - 2
+    while k < highest:  # halve the range
+        middle = (k + highest + 1) // 2
+        if x > knot[middle, 0]:
+            k = middle
+        else:
+            highest = middle - 1
     slope = (knot[k + 1, 1] - knot[k, 1]) / (knot[k + 1, 0] - knot[k, 0])
     return k, knot[k, 1] + slope * (x - knot[k, 0]), slope
 
