@@ -228,7 +228,7 @@ def test_options_that_make_no_sense_are_refused(options, expected):
     ("options", "expected"),
     [
         ({"every": 2}, "leave every = 2 away"),
-        ({"times": [1.0, 7.0]}, "times between 0 and end"),
+        ({"times": [1.0, 7.0]}, "times: expected numbers between 0 and end"),
         ({"end": -1.0}, "end must be a positive"),
     ],
 )
@@ -238,7 +238,7 @@ def test_what_does_not_go_with_adaptive_steps_is_refused(options, expected):
 
 
 def test_times_need_adaptive_steps():
-    with pytest.raises(ph.PorthosError, match="a fixed step keeps each `every`-th"):
+    with pytest.raises(ph.PorthosError, match="a fixed step keeps each every-th"):
         ph.simulate(planet(), ph.Gauss(2), 0.1, 1.0, times=[0.5])
 
 

@@ -661,7 +661,7 @@ def test_names_in_a_trajectory():
     sentence(ph.PorthosError, lambda: run["boxx"], *no_body)
     no_joint = ("system 'pendulum' has no joint 'hing'", "Did you mean 'hinge'?", "Known: 'hinge'")
     sentence(ph.PorthosError, lambda: run.joint("hing"), *no_joint)
-    no_port = ("'pendulum' has no load or port 'mtor'", "Did you mean 'motor'?", "Known: 'motor', 'hand'")
+    no_port = ("'pendulum' has no load, port or drive 'mtor'", "Did you mean 'motor'?", "Known: 'motor', 'hand'")
     sentence(ph.PorthosError, lambda: run.port("mtor"), *no_port)
 
 
