@@ -103,9 +103,14 @@ def loops(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -
 
 
 def smallest_singular_value(model: ph.Model) -> float:
-    """Of the constraint Jacobian at the initial placement, rows scaled to length one."""
-    system = model.assemble()
+    """Of the constraint Jacobian at the initial placement, rows scaled to length one; 0 if there are too many rows."""
+    try:
+        system = model.assemble()
+    except ph.InconsistentStateError:  # a drive that the joints do not allow
+        return 0.0
     G = system.G(system.split(system.initial_state())[0]).toarray()
+    if G.shape[0] > G.shape[1]:
+        return 0.0
     return float(np.linalg.svd(G / np.linalg.norm(G, axis=1, keepdims=True), compute_uv=False)[-1])
 
 

@@ -324,3 +324,14 @@ def test_motion_that_the_joints_do_not_allow():
     reach = np.linalg.norm(run["bar1"].point((0.5, 0, 0))[-1] - [0, -1.0, 0])
     assert reach == pytest.approx(3.0, abs=0.05)
     assert "Perhaps the joints do not allow the motion that is prescribed by 'pull'" in run.message
+
+
+def test_drive_of_what_cannot_move_is_refused():
+    model = ph.Model("weld")
+    model.body("a", ph.Box(1.0, (0.4, 0.2, 0.1)))
+    model.body("b", ph.Box(1.0, (0.4, 0.2, 0.1)), position=(1, 0, 0))
+    model.fixed("weld", "a", "b", at=(0.5, 0, 0))
+    model.length_drive("pull", "a", "b", (0, 0, 0), (1, 0, 0), length=ph.Sine(0.1, 1.0, offset=1.0))
+    words = "The joints do not allow the motion of the drives.*joint 'pull': the initial velocities violate it by 6"
+    with pytest.raises(ph.InconsistentStateError, match=words):
+        model.assemble()

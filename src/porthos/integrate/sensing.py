@@ -118,6 +118,7 @@ class Sampled:
 
     @state.setter
     def state(self, numbers: list[float]) -> None:
+        """Go on with what was remembered."""
         count = int(numbers[1])
         self._sample, self._held = int(numbers[0]), np.array(numbers[2 : 2 + count])
         if hasattr(self.controller, "state"):

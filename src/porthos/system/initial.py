@@ -59,6 +59,9 @@ def place(system: MechanicalSystem, given: Values, found: Values, initial: Liter
         if not np.all(gaps[0] <= REFUSED * _row_scale(system)):
             _refuse(system, gaps, "The projection onto the joints did not converge: ")
     twist = nearest_velocity(system, q, twist)
+    if system.drives:
+        speeds = _violations(system, q, twist)[1] / max(1.0, float(np.abs(system.row_rates[0]).max()))
+        _refuse(system, (np.zeros_like(speeds), speeds), "The joints do not allow the motion of the drives: ")
     v = rigid_velocity(system, q, twist)
     system._q0, system._v0 = q, v
     system.adjustments = _report(system, *given, q, twist)
