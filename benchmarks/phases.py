@@ -36,9 +36,9 @@ def remember(n, memory, bodies, ws):  # type: ignore[no-untyped-def]
 
 
 @njit
-def begin(n, mech, q, ws):  # type: ignore[no-untyped-def]
+def begin(n, mech, wrench, q, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        reduced_midpoint.begin(mech, q, ws.mid, ws.feedback)
+        reduced_midpoint.begin(mech, wrench, 0, q, ws)
 
 
 @njit
@@ -54,7 +54,7 @@ def bodies(n, mech, layout, q, v, slopes, ws, data):  # type: ignore[no-untyped-
 @njit
 def rows(n, mech, layout, slopes, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        joints.joint_rows(mech, layout, slopes, ws.mid, ws.end, ws.feedback, ws.z, ws.x, data)
+        joints.joint_rows(mech, layout, 1e-3, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, data)
 
 
 @njit
@@ -115,7 +115,7 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     measured = partial(timed, max(1, BODY_CALLS // count))
     ws.z[:] = memory.guess.differences[0, 0]
     yield "guess", 1, measured(guess, memory.guess, memory.habit, count, ws.z), 0.0
-    yield "position error of the last step", 1, measured(begin, mech, q, ws), 0.0
+    yield "position error of the last step", 1, measured(begin, mech, np.zeros((1, 0, 6)), q, ws), 0.0
     yield "bodies: motion, momenta", 1, measured(bodies, mech, layout, q, v, False, ws, data), 0.0
     yield "bodies, with the matrix", 1, measured(bodies, mech, layout, q, v, True, ws, data), 0.0
     yield "joints: rows, forces", 1, measured(rows, mech, layout, False, ws, data), 0.0
