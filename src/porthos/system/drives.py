@@ -137,10 +137,8 @@ def frozen(system: MechanicalSystem, wrench: Array) -> MechanicalSystem:
     if not system.drives:
         return system
     still = copy(system)
-    for name in ("_rows", "row_rates"):
-        still.__dict__.pop(name, None)
-    still.mech = at_node(system.mech, wrench)
-    still.__dict__["row_rates"] = row_rates(system.mech, wrench)
+    still.__dict__.pop("_rows", None)  # made from the tables
+    still.mech, still.row_rates = at_node(system.mech, wrench), row_rates(system.mech, wrench)
     return still
 
 
@@ -153,6 +151,11 @@ def require_descriptor(system: MechanicalSystem) -> None:
             "to Midpoint, MidpointGGL and their compositions only. Run it with one of them, or put a joint in the "
             "place of a drive that stands still, or a port with a controller in that of one that moves."
         )
+    refuse_friction(system)
+
+
+def refuse_friction(system: MechanicalSystem) -> None:
+    """Say that friction, which depends on multipliers, is in none of the matrices."""
     if system.element_names and system.elements.rubs:
         raise PorthosError(
             f"system '{system.name}': expected a mechanism without friction, which depends on the forces of joints: it "

@@ -20,7 +20,7 @@ from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
-from porthos.system.drives import Driven, inputs_at, require_descriptor, row_rates
+from porthos.system.drives import Driven, inputs_at, refuse_friction, require_descriptor, row_rates
 from porthos.system.elements import Elements
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.loads import Loads, Terminal
@@ -267,6 +267,7 @@ class MechanicalSystem(Named, PHDAE):
 
     def C(self, q: Array) -> sparse.csr_array:
         """The damping matrix (n, n) of the force elements, symmetric and >= 0."""
+        refuse_friction(self)
         return self.elements.damping(self.to_kernel(q))
 
     def force(self, q: Array, v: Array, u: Array) -> Array:
