@@ -52,7 +52,7 @@ class Sensed:
     """A mechanism at the begin of a step: `state["arm"].position`, `state.angle("shoulder")`, ..."""
 
     def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
-        self._system, self._q, self._v = system, q, v
+        self._system, self._q, self._v, self._start = system, q, v, system.initial_arrays()[0]
 
     def __getitem__(self, body: str) -> SensedBody:
         index = self._system.body_index(body)
@@ -85,8 +85,7 @@ class Sensed:
 
     def _carried(self, index: int, at_start: Array) -> Array:
         """Where a vector of a part points now that was `at_start` at t = 0."""
-        start = self._system.initial_arrays()[0][index, 1:]
-        return (start @ at_start) @ self._part(index)[1:]
+        return (self._start[index, 1:] @ at_start) @ self._part(index)[1:]
 
 
 class Sampled:
