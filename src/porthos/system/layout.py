@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from porthos.kernels.elimination import LARGEST, Pattern
 from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, SHARE, Layout, Mechanism
 from porthos.notation import IntArray, records
+from porthos.system.constraints import loop_rows
 from porthos.system.pattern import GROUND, Sides, elimination_order, place_blocks
 
 ITERATION = 0.5  # share of a solve in the cost of an iteration
@@ -22,7 +23,8 @@ CHEAPEST = 3.0  # iterations that a factorisation costs at least
 COSTLY = 8.0  # factors that cost more than so many iterations are kept from step to step
 # A pivot below this fraction of what was subtracted from it belongs to a row that repeats others. With a guess off the
 # constraints such a pivot is larger than round-off, so the first attempt is rough; the last one takes pivots seriously.
-ROUGH_FLOOR, FLOOR = 1e-7, 1e-11
+# Without closed loops no row repeats others: small pivots are those of long chains, 4000 hinges have some of 1e-11.
+ROUGH_FLOOR, FLOOR, OPEN_FLOOR = 1e-7, 1e-11, 1e-15
 CONDENSED_JOINTS = 6  # a body with more joints keeps its translation
 
 
@@ -38,7 +40,9 @@ def condensed_layout(mech: Mechanism, light: NDArray[np.bool_] | None = None) ->
     light = np.zeros(mech.joint.size, dtype=bool) if light is None else light
     joints = np.bincount(mech.joint.body[~light].ravel(), minlength=mech.body.size + 1)[:-1]
     kept = (joints > CONDENSED_JOINTS) | (mech.body.mass == 0.0)
-    return _layout(mech, kept.astype(np.int64), np.zeros(mech.joint.size, dtype=bool), light, ROUGH_FLOOR)
+    closed = loop_rows(mech._replace(joint=mech.joint[mech.joint.soft == 0])).size > 0
+    floor = ROUGH_FLOOR if closed else OPEN_FLOOR
+    return _layout(mech, kept.astype(np.int64), np.zeros(mech.joint.size, dtype=bool), light, floor)
 
 
 def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
