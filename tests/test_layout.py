@@ -9,6 +9,7 @@ from mechanisms import loops, trees
 
 import porthos as ph
 from porthos.kernels.elimination import NEIGHBOUR
+from porthos.kernels.tiny import DISABLED, X86, flushed
 from porthos.notation import records
 from porthos.system.layout import CONDENSED_JOINTS
 
@@ -131,6 +132,29 @@ def test_a_costly_matrix_is_kept_from_step_to_step(scheme):
     for each in (run, again):
         assert np.abs(each.power_balance).max() < 1e-13 * each.kinetic_energy.max()
     np.testing.assert_allclose(run.q, again.q, atol=1e-10)
+
+
+def test_long_chains_of_hinges_take_as_few_iterations_as_short_ones():
+    """Their small pivots across the plane are no sign of repeated rows: multipliers are extrapolated all the same."""
+
+    def iterations(count: int) -> float:
+        model = ph.Model(gravity=(0, 0, -9.81))
+        for k in range(count):
+            model.body(f"bar{k}", ph.Box(0.1, (0.1, 0.01, 0.01)), position=(0.1 * k + 0.05, 0, 0))
+            model.revolute(f"hinge{k}", f"bar{k - 1}" if k else "ground", f"bar{k}", at=(0.1 * k, 0, 0), axis=(0, 1, 0))
+        run = ph.simulate(model, ph.Midpoint(), 1e-3, 0.03)
+        assert np.abs(run.power_balance).max() < 1e-12 * run.kinetic_energy.max()
+        return float(run.iterations[10:].mean())
+
+    assert iterations(400) == iterations(40)
+
+
+def test_tiny_numbers_are_flushed_in_steps_only():
+    tiny = np.full(2, 1e-300)
+    with flushed():
+        inside = tiny * 1e-10
+    assert np.all(inside == (0.0 if X86 and not DISABLED else 1e-310))
+    assert np.all(tiny * 1e-10 > 0.0)
 
 
 def test_offsets_that_do_not_fit_into_a_table_are_refused():

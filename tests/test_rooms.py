@@ -25,6 +25,7 @@ SEES = {
     "system": FOUNDATION | {"model", "kernels"},
     "integrate": FOUNDATION | {"kernels", "system"},
     "results": FOUNDATION | {"kernels", "system", "integrate"},
+    "samples": FOUNDATION | {"model", "kernels", "system", "integrate"},
     "frontdoor": FOUNDATION | {"model", "kernels", "system", "integrate", "results"},
     "resuming": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},
     "study": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},

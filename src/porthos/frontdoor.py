@@ -27,6 +27,7 @@ from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import States, Walk, as_march, march_states
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
+from porthos.kernels import ahead
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
@@ -107,6 +108,8 @@ def simulate(
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
     check_on_failure(on_failure)
     grid = _grid(step, end, every, times)
+    if isinstance(scheme, Scheme) and isinstance(model, Model | MechanicalSystem):
+        ahead.start(scheme.rule.part)
     system = model.assemble(initial) if isinstance(model, Model) else model
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:

@@ -218,7 +218,7 @@ def march_in_blocks(
     rows = rows_of_a_block(len(system.body_names), inner, len(system.channel_names))
     while first or (run.done < steps and run.status is Status.OK):
         start, limit = run.done, min(run.done + rows * every, steps)
-        record = _record(system, (limit - start) // every)
+        record = empty_record(system, (limit - start) // every)
         _fill(run, record, system, scheme, h, every, limit, inputs, controllers, progress, interrupted)
         block = _block(run, record, start, h, every, inputs)
         if inputs.feedback or (run.status is Status.OK and run.done < steps):
@@ -302,7 +302,7 @@ def _chunk(every: int) -> int:
     return max(1, CHUNK // every) * every
 
 
-def _record(system: MechanicalSystem, count: int) -> Record:
+def empty_record(system: MechanicalSystem, count: int) -> Record:
     """Memory for `count` recorded nodes, and one more for the state before a failure."""
     bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.channel_names)
     shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), (len(system.element_names),))
@@ -319,7 +319,7 @@ def _part(record: Record, rows: slice) -> Record:
 def _initial(system: MechanicalSystem, run: _Run, inputs: Inputs) -> March:
     """The state before the first step."""
     count = np.zeros(1, dtype=np.int64)
-    return _kept(_record(system, 0), run.q[None, :-1].copy(), run.v[None, :-1].copy(), count, 1.0, inputs, run)
+    return _kept(empty_record(system, 0), run.q[None, :-1].copy(), run.v[None, :-1].copy(), count, 1.0, inputs, run)
 
 
 def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: Inputs) -> March:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from porthos.errors import ModelError
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY, Iterated, Rule, Scheme
+from porthos.kernels import ahead
 from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
@@ -18,6 +20,7 @@ from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
 from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_ggl import march_ggl
 from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
+from porthos.kernels.tiny import flushed
 from porthos.notation import Array
 from porthos.system.assemble import SPIN_STIFFNESS
 from porthos.system.mechanical import MechanicalSystem
@@ -58,8 +61,12 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         """Increments from the velocities, multipliers from the accelerations at the start."""
         _, lam = NodalMatrix(system).accelerations(q, v, wrench)
         twist, ground, h = twists(system, q, v).ravel(), np.zeros((sizes.size, 6)), sizes[:, None]
-        lam = np.append(lam, system.elements.multipliers(q, v, lam))
-        z = np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1)
+        if system.element_names:
+            lam = np.append(lam, system.elements.multipliers(q, v, lam))
+        return self.memory(system, sizes, np.concatenate([h / 2 * twist, ground, h**2 / 2 * lam], axis=1))
+
+    def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
+        """Memory for steps that begin with the guess z (substeps, unknowns)."""
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
         return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
@@ -76,12 +83,31 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         record: Record,
     ) -> tuple[int, int]:
         """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
+        ahead.ready(self.part)
+        arguments = self.arguments(system, sizes, wrench, every, q, v, memory, record)
+        with (
+            flushed() if record.feedback.terminal.size == 0 else nullcontext()
+        ):  # controllers are Python code of others
+            return type(self).compiled(*arguments)
+
+    def arguments(
+        self,
+        system: MechanicalSystem,
+        sizes: Array,
+        wrench: Array,
+        every: int,
+        q: Array,
+        v: Array,
+        memory: MidpointMemory,
+        record: Record,
+    ) -> tuple[Any, ...]:
+        """What compiled steps need."""
         chosen = stepping(system, sizes)
         slowest = max(chosen.slowest, 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         mech = system.moving  # drives turn some of its markers
         mech = mech._replace(marker=mech.marker.copy()) if system.drives else mech
-        return type(self).compiled(
+        return (
             mech, chosen.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
             memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,
         )  # fmt: skip
@@ -99,6 +125,7 @@ class Midpoint(_ReducedScheme):
     preserves: ClassVar[frozenset[str]] = frozenset({ENERGY, LINEAR, ANGULAR, POSITION})
     symmetric: ClassVar[bool] = True
     compiled: ClassVar[Callable[..., tuple[int, int]]] = staticmethod(march_midpoint)
+    part: ClassVar[str] = ahead.MIDPOINT
 
 
 @dataclass(frozen=True)
@@ -116,12 +143,16 @@ class MidpointGGL(_ReducedScheme):
     preserves: ClassVar[frozenset[str]] = frozenset({ENERGY, LINEAR, ANGULAR, POSITION, VELOCITY})
     symmetric: ClassVar[bool] = True
     compiled: ClassVar[Callable[..., tuple[int, int]]] = staticmethod(march_ggl)
+    part: ClassVar[str] = ahead.GGL
 
     def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> MidpointMemory:
-        """As for PH-MP, after a look at the moments of inertia, and memory for the velocity level."""
+        """As for PH-MP, after a look at the moments of inertia."""
         _require_moments(system)
-        memory = super().start(system, sizes, q, v, wrench)
-        bodies, z = len(system.body_names) + 1, memory.guess.differences[:, 0]
+        return super().start(system, sizes, q, v, wrench)
+
+    def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
+        """The same, and memory for the velocity level."""
+        memory, bodies = super().memory(system, sizes, z), len(system.body_names) + 1
         last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 2)), np.zeros((bodies, 3, 3))
         return memory._replace(
             more=(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, get_origin, get_type_hints
 
 from porthos.errors import PorthosError
 from porthos.kernels.record import Record
@@ -86,6 +86,8 @@ class Iterated(Contract):
 
 class Rule(ABC):
     """A rule of stepping mechanical systems in their reduced form: what the march calls."""
+
+    part: ClassVar[str]  # what is compiled for it, see kernels/ahead.py
 
     @abstractmethod
     def start(self, system: MechanicalSystem, sizes: Array, q: Array, v: Array, wrench: Array) -> Any:

@@ -286,12 +286,21 @@ def energy_at(mech: Mechanism, n: int, s: float) -> float:
     return -law.force[0] / s if law.form == INVERSE else mean_force(mech, n, law.rest, s)[0] * (s - law.rest)
 
 
+@stage
+def set_bodies(values: Array, config: Array) -> None:
+    """Copy values (N, 4, 3) to (N+1, 4, 3), whose last slot is the ground; as a slice this takes seconds to compile."""
+    for b in range(values.shape[0]):
+        for i in range(4):
+            for k in range(3):
+                config[b, i, k] = values[b, i, k]
+
+
 @entry
 def element_energies(mech: Mechanism, elements: int, q: Array, still: Array) -> Array:
     """The energy (T, E) that the last joints, which are elements, store at the states q (T, N, 4, 3)."""
     result, config, hard = np.zeros((q.shape[0], elements)), still.copy(), mech.joint.size - elements
     for t in range(q.shape[0]):
-        config[: mech.body.size] = q[t]
+        set_bodies(q[t], config)
         for e in range(elements):
             r = mech.joint[hard + e].first
             while r < mech.joint[hard + e].last:
@@ -349,7 +358,8 @@ def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, still: Array) 
     s, f = np.zeros((q.shape[0], mech.law.size)), np.zeros((q.shape[0], mech.law.size))
     config, rate = still.copy(), np.zeros_like(still)
     for t in range(q.shape[0]):
-        config[: mech.body.size], rate[: mech.body.size] = q[t], v[t]
+        set_bodies(q[t], config)
+        set_bodies(v[t], rate)
         for r in range(mech.row.size):
             n = mech.row[r].law
             if r > 0 and mech.row[r - 1].law == n:  # the second row of an angle

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from porthos.errors import ModelError
+from porthos.kernels import ahead
 from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TABLE, TERMS, TURN, VALUE, Mechanism
 from porthos.model.bodies import Body, PointMass, RigidBody
 from porthos.model.drives import TurnDrive
@@ -16,7 +17,7 @@ from porthos.model.forces import Load
 from porthos.model.model import Model
 from porthos.model.ports import Port
 from porthos.notation import Array
-from porthos.system.closing import close, held_bodies, is_open
+from porthos.system.closing import Closing, close, held_bodies, is_open
 from porthos.system.coefficients import Placement, Rows
 from porthos.system.describe import describe
 from porthos.system.drives import Driven
@@ -45,6 +46,18 @@ def assemble(
     held = held_bodies(model, hold)
     closing = close(model, held) if initial == "project" and (held or is_open(model)) else None
     placement = Placement(model)
+    system = tabled(model, placement, closing)
+    ahead.ready(ahead.ASSEMBLY)
+    given = _initial(model, placement)
+    q = given[0] if closing is None else closing.q
+    twist = start_twists(system, model, placement, q, given[1], held)
+    place(system, given, (q, twist), initial)
+    system.assembly = () if closing is None else closing.joints
+    return system
+
+
+def tabled(model: Model, placement: Placement, closing: Closing | None = None) -> MechanicalSystem:
+    """The system of a model without initial values: all that needs no compiled kernel."""
     rows = Rows(placement)
     for joint in model.joints:
         rows.add_joint(joint)
@@ -53,7 +66,7 @@ def assemble(
     terminals = tuple(_terminal(part, placement) for part in _acting(model))
     mech = _tables(model, placement, rows)
     points, joints = np.array(rows.points).reshape(-1, 2, 3), len(model.joints)
-    system = MechanicalSystem(
+    return MechanicalSystem(
         name=model.name,
         mech=mech,
         body_names=tuple(body.name for body in model.bodies),
@@ -66,12 +79,6 @@ def assemble(
         length=_length(mech, points.reshape(-1, 3), placement),
         description=describe(model, closing),
     )
-    given = _initial(model, placement)
-    q = given[0] if closing is None else closing.q
-    twist = start_twists(system, model, placement, q, given[1], held)
-    place(system, given, (q, twist), initial)
-    system.assembly = () if closing is None else closing.joints
-    return system
 
 
 def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:

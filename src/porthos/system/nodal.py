@@ -5,6 +5,9 @@ Configurations and velocities are kernel arrays (N+1, 4, 3), see `kernels/tables
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from porthos.kernels import nodal
@@ -124,7 +127,7 @@ class NodalMatrix:
         Where rows repeat others, the multipliers of closed loops are those of least norm.
         """
         mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
-        nodal.acceleration_side(mech, q, v, wrench, self._rows, self._rates, result, self._side)
+        nodal.acceleration_side(*self._applied(q, v, wrench, result))
         self._side[first : first + mech.row.size] += self.system.row_rates[1]
         applied, lam, rows = self._side.copy(), None, slice(first, first + mech.row.size)
         for _ in range(FRICTION_SOLVES if self.system.element_names and self.system.elements.rubs else 1):
@@ -138,5 +141,16 @@ class NodalMatrix:
         assert lam is not None
         return result + rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6)), lam
 
+    def samples(self, q: Array, v: Array, wrench: Array) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+        """Its kernels and their arguments at a state."""
+        yield nodal.solve_at, self._matrix(q)
+        yield nodal.acceleration_side, self._applied(q, v, wrench, np.zeros_like(q))
+
+    def _matrix(self, q: Array) -> tuple[Any, ...]:
+        return self.system.mech, self.system.layout, q, self._side, self._rows, self._factors
+
+    def _applied(self, q: Array, v: Array, wrench: Array, result: Array) -> tuple[Any, ...]:
+        return self.system.mech, q, v, wrench, self._rows, self._rates, result, self._side
+
     def _solve(self, q: Array) -> tuple[int, Array]:
-        return nodal.solve_at(self.system.mech, self.system.layout, q, self._side, self._rows, self._factors)
+        return nodal.solve_at(*self._matrix(q))

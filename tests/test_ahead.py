@@ -1,0 +1,51 @@
+"""Kernels are compiled by child processes once, and loaded afterwards."""
+
+import subprocess
+import sys
+
+import pytest
+
+from porthos.kernels import ahead
+
+COUNT = """
+import porthos as ph
+from numba.core import event
+
+class Compiled(event.Listener):
+    def on_start(self, e):
+        print(e.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, e):
+        pass
+
+event.register("numba:compile", Compiled())
+model = ph.Model("pendulum")
+model.body("bob", ph.Sphere(1.0, 0.1), position=(1.0, 0.0, 0.0))
+model.revolute("pivot", model.ground, "bob", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+for scheme in (ph.Midpoint(), ph.MidpointGGL()):
+    ph.simulate(model, scheme, 0.01, 0.1)
+"""
+
+
+def test_a_program_finds_all_kernels_of_a_run_in_the_cache():
+    """The types of the samples are those of real runs: no kernel is compiled for others."""
+    for part in (ahead.ASSEMBLY, *ahead.MARCHES):
+        ahead.ready(part)
+        assert ahead.done(part).exists()
+    compiled = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, timeout=300, check=True)
+    assert compiled.stdout == ""
+
+
+@pytest.mark.parametrize("program", ["fails", "missing"])
+def test_without_a_child_kernels_are_compiled_in_place(program, monkeypatch, tmp_path):
+    path = tmp_path / "python"
+    if program == "fails":
+        path.write_text("#!/bin/sh\nexit 1\n")
+        path.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(path))
+    monkeypatch.setattr(ahead, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(ahead, "_children", {})
+    monkeypatch.setattr(ahead, "_settled", set())
+    for part in (ahead.GGL, ahead.ASSEMBLY, ahead.MIDPOINT):
+        ahead.ready(part)  # does not wait for what never comes
+        assert not ahead.done(part).exists()
