@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
     from porthos.integrate.sensing import Sampled as Sampled
     from porthos.integrate.sundials import IDA as IDA
+    from porthos.model.beams import Beam as Beam
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -57,6 +58,10 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.model.model import Model as Model
     from porthos.model.modelfile import ModelFile as ModelFile
     from porthos.model.modelfile import load_model as load_model
+    from porthos.model.sections import CircularSection as CircularSection
+    from porthos.model.sections import PipeSection as PipeSection
+    from porthos.model.sections import RectangularSection as RectangularSection
+    from porthos.model.sections import Section as Section
     from porthos.model.signals import Expression as Expression
     from porthos.model.signals import Ramp as Ramp
     from porthos.model.signals import Sine as Sine
@@ -104,12 +109,14 @@ _HOMES = {
     "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
     "integrate.sundials": "IDA",
+    "model.beams": "Beam",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joint_base": "Joint",
     "model.joints": "Cylindrical Fixed Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "
     "Universal",
     "model.model": "Model",
     "model.modelfile": "ModelFile load_model",
+    "model.sections": "CircularSection PipeSection RectangularSection Section",
     "model.signals": "Expression Ramp Sine Step Table",
     "model.simulation": "Simulation",
     "results.lagrangian": "LagrangianTrajectory",

@@ -12,7 +12,8 @@ from porthos.cli.answers import tell
 from porthos.errors import PorthosError
 from porthos.model.modelfile import ModelFile
 from porthos.results.trajectory import Trajectory
-from porthos.system.modes import ComplexArray, Modes, modes
+from porthos.system.modes import Modes, modes
+from porthos.system.small_motions import ComplexArray
 
 MOVES = 1e-6  # amplitude, relative to the largest, from which a body counts as moving
 

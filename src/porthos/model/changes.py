@@ -8,7 +8,7 @@ from typing import Any
 from porthos.errors import ModelFileError, nearest
 from porthos.model.nodes import List, Mapping, Node, Scalar, parse, shown
 
-SINGULAR = {"body": "bodies", "joint": "joints", "load": "loads", "port": "ports"}
+SINGULAR = {"body": "bodies", "beam": "beams", "joint": "joints", "load": "loads", "port": "ports"}
 
 
 def changed(node: Mapping, changes: Dictionary[str, Any]) -> Mapping:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import ModelError, nearest
 from porthos.model.joint_base import Joint
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
-from porthos.model.rows import Angle, Distance, InPlane, Row
+from porthos.model.rows import Angle, Distance, InPlane, Row, Strain
 from porthos.model.signals import Level, Rows
 from porthos.notation import Array, finite, normals, positive, vector
 
@@ -31,7 +31,7 @@ class Law:
     """Rows, what is measured of them, and the force: sum of force[k] x^k with x = s - rest, a table, or inverse/s^2."""
 
     measure: Literal["length", "value", "turn"]
-    rows: tuple[Row, ...]
+    rows: tuple[Row | Strain, ...]
     force: tuple[float, ...] = ()
     rest: float = 0.0
     damping: float = 0.0
@@ -122,7 +122,7 @@ class Spring(_Pull):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        length = self.distance if self.length is None else _number(self.length, f"{self.where}: length", least=0.0)
+        length = self.distance if self.length is None else number(self.length, f"{self.where}: length", least=0.0)
         object.__setattr__(self, "length", length)
         _read_force(self, "force")
 
@@ -141,7 +141,7 @@ class Damper(_Pull):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "damping", _number(self.damping, f"{self.where}: damping", least=0.0))
+        object.__setattr__(self, "damping", number(self.damping, f"{self.where}: damping", least=0.0))
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the distance."""
@@ -157,7 +157,7 @@ class Attraction(_Pull):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "strength", _number(self.strength, f"{self.where}: strength"))
+        object.__setattr__(self, "strength", number(self.strength, f"{self.where}: strength"))
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the distance."""
@@ -181,7 +181,7 @@ class TorsionSpring(Element):
     kind: ClassVar[str] = "torsion_spring"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "angle", _number(self.angle, f"{self.where}: angle"))
+        object.__setattr__(self, "angle", number(self.angle, f"{self.where}: angle"))
         _read_force(self, "torque")
 
     def sides(self, joints: Joints) -> tuple[str, str]:
@@ -271,7 +271,7 @@ class Friction(Element):
     kind: ClassVar[str] = "friction"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficient", _number(self.coefficient, f"{self.where}: coefficient", least=0.0))
+        object.__setattr__(self, "coefficient", number(self.coefficient, f"{self.where}: coefficient", least=0.0))
         object.__setattr__(self, "speed", positive(self.speed, f"{self.where}: speed"))
         if self.radius is not None:
             object.__setattr__(self, "radius", positive(self.radius, f"{self.where}: radius"))
@@ -333,7 +333,7 @@ def _turning(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
     return Angle(m1, along), Angle(m2, along)
 
 
-def _number(value: Any, what: str, least: float = -np.inf) -> float:
+def number(value: Any, what: str, least: float = -np.inf) -> float:
     """`value` as a finite number, or a ModelError that names `what`."""
     try:
         x = float(value)
@@ -348,8 +348,8 @@ def _number(value: Any, what: str, least: float = -np.inf) -> float:
 def _read_force(element: Any, constant: str) -> None:
     """Check the fields from which the force of a spring is made."""
     where = element.where
-    object.__setattr__(element, "damping", _number(element.damping, f"{where}: damping", least=0.0))
-    object.__setattr__(element, constant, _number(getattr(element, constant), f"{where}: {constant}"))
+    object.__setattr__(element, "damping", number(element.damping, f"{where}: damping", least=0.0))
+    object.__setattr__(element, constant, number(getattr(element, constant), f"{where}: {constant}"))
     k = _array(element.stiffness, f"{where}: stiffness")
     if k.ndim > 1 or not 1 <= k.size <= MOST_TERMS:
         raise ModelError(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError, nearest
+from porthos.model.beams import Beam, BeamNode, Clamp, Segment
 from porthos.model.bodies import PointMass, RigidBody
 from porthos.model.drives import DRIVES
 from porthos.model.elements import ELEMENTS
@@ -29,6 +30,7 @@ from porthos.model.joints import JOINTS
 from porthos.model.model import Model
 from porthos.model.nodes import Node
 from porthos.model.ports import Port
+from porthos.model.sections import CROSS_SECTIONS
 
 SHAPES: tuple[type[Inertia], ...] = (Box, Cylinder, HollowCylinder, Sphere, Rod, Inertia)
 
@@ -97,18 +99,18 @@ def snake(cls: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
 
-def _shape(cls: type[Inertia]) -> Form:
-    """A rigid body: the keys of its shape and of its placement side by side."""
-    shape, placement = fields_of(cls), fields_of(RigidBody, "name", "inertia")
+def _composed(cls: type, whole: type, key: str, add: Callable[..., Any]) -> Form:
+    """A part with a shape or section `key` of the class `cls`: the keys of both side by side."""
+    inner, outer = fields_of(cls), fields_of(whole, "name", key)
 
-    def add(model: Model, name: str, values: Values) -> None:
-        inertia = cls(**{key: value for key, value in values.items() if key in shape})
-        model.body(name, inertia, **{key: value for key, value in values.items() if key in placement})
+    def build(model: Model, name: str, values: Values) -> None:
+        shape = cls(**{k: value for k, value in values.items() if k in inner})
+        add(model, name, shape, **{k: value for k, value in values.items() if k in outer})
 
-    def write(body: RigidBody) -> Values:
-        return {**write_fields(body.inertia, shape), **write_fields(body, placement)}
+    def write(part: Any) -> Values:
+        return {**write_fields(getattr(part, key), inner), **write_fields(part, outer)}
 
-    return Form(first_sentence(cls), {**shape, **placement}, add, write)
+    return Form(first_sentence(cls), {**inner, **outer}, build, write)
 
 
 def _part(cls: type, add: Callable[..., Any]) -> Form:
@@ -127,16 +129,26 @@ SECTIONS: dict[str, Section] = {
         "body",
         "crank: {shape: box, mass: 0.12, size: [0.01, 0.01, 0.08]}",
         "shape",
-        {snake(cls): _shape(cls) for cls in SHAPES} | {snake(PointMass): _part(PointMass, Model.point_mass)},
-        lambda model: model.bodies,
+        {snake(cls): _composed(cls, RigidBody, "inertia", Model.body) for cls in SHAPES}
+        | {snake(PointMass): _part(PointMass, Model.point_mass)},
+        lambda model: [body for body in model.bodies if not isinstance(body, BeamNode)],
         lambda body: snake(type(body.inertia) if isinstance(body, RigidBody) else PointMass),
+    ),
+    "beams": Section(
+        "beam",
+        "arm: {section: circle, radius: 0.01, young: 2.1e11, poisson: 0.3, density: 7850, start: [0, 0, 0], "
+        "end: [1, 0, 0], a: ground}",
+        "section",
+        {cls.kind: _composed(cls, Beam, "section", Model.beam) for cls in CROSS_SECTIONS},
+        lambda model: model.beams,
+        lambda beam: beam.section.kind,
     ),
     "joints": Section(
         "joint",
         "A: {kind: revolute, a: ground, b: crank, at: [0, 0, 0], axis: [1, 0, 0]}",
         "kind",
         {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in (*JOINTS, *DRIVES)},
-        lambda model: model.joints,
+        lambda model: [joint for joint in model.joints if not isinstance(joint, Clamp)],
         lambda joint: joint.kind,
     ),
     "elements": Section(
@@ -144,7 +156,7 @@ SECTIONS: dict[str, Section] = {
         "strut: {kind: spring, a: ground, b: crank, point_a: [0, 0, 1], point_b: [0, 0, 0], stiffness: 100}",
         "kind",
         {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in ELEMENTS},
-        lambda model: model.elements,
+        lambda model: [element for element in model.elements if not isinstance(element, Segment)],
         lambda element: element.kind,
     ),
     "loads": Section(

@@ -15,7 +15,7 @@ from porthos.model import drives as d
 from porthos.model import joints as j
 from porthos.model.bodies import Body, Ground, Part
 from porthos.model.joint_base import Frame, Joint, check_gap
-from porthos.model.rows import Row
+from porthos.model.rows import Row, Strain
 from porthos.model.signals import Signal
 from porthos.notation import Array
 
@@ -166,6 +166,6 @@ class Joining(ABC):
 
     @abstractmethod
     def _check_sides(
-        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row, ...]
+        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row | Strain, ...]
     ) -> None:
         """See `Model`."""

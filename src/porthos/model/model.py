@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
 from porthos.model import elements as e
+from porthos.model.beams import Beam, BeamNode, Clamp, Segment
 from porthos.model.bodies import Body, Ground, PointMass, RigidBody
 from porthos.model.forces import Load, TorqueMap
 from porthos.model.inertia import Inertia
 from porthos.model.joining import Joining, Side
 from porthos.model.joint_base import Joint
 from porthos.model.ports import Port, PortKind
-from porthos.model.rows import Row, check_held
+from porthos.model.rows import Row, Strain, check_held
+from porthos.model.sections import Section
 from porthos.model.signals import Level, Rows
 from porthos.notation import Array, vector
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from porthos.system.diagram import Diagram
     from porthos.system.equations import Equations
     from porthos.system.mechanical import MechanicalSystem
+
+
+T = TypeVar("T")
 
 
 class Model(Joining):
@@ -40,6 +45,7 @@ class Model(Joining):
         self._elements: dict[str, e.Element] = {}
         self._loads: dict[str, Load] = {}
         self._ports: dict[str, Port] = {}
+        self._beams: dict[str, Beam] = {}
 
     def __repr__(self) -> str:
         return (
@@ -49,18 +55,23 @@ class Model(Joining):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Rigid bodies and point masses in the order in which they were added."""
-        return tuple(self._bodies.values())
+        """Rigid bodies and point masses in the order in which they were added, then the nodes of all beams."""
+        return _made_last(self._bodies, BeamNode)
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """Joints in the order in which they were added."""
-        return tuple(self._joints.values())
+        """Joints in the order in which they were added, then those that hold beams."""
+        return _made_last(self._joints, Clamp)
 
     @property
     def elements(self) -> tuple[e.Element, ...]:
-        """Springs, dampers and other force elements in the order in which they were added."""
-        return tuple(self._elements.values())
+        """Springs, dampers and other force elements in the order in which they were added, then segments of beams."""
+        return _made_last(self._elements, Segment)
+
+    @property
+    def beams(self) -> tuple[Beam, ...]:
+        """Flexible beams in the order in which they were added."""
+        return tuple(self._beams.values())
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -102,6 +113,42 @@ class Model(Joining):
         part = PointMass(self._new(name), mass, position, velocity)
         self._bodies[name] = part
         return part
+
+    def beam(
+        self,
+        name: str,
+        section: Section,
+        start: ArrayLike,
+        end: ArrayLike,
+        a: Side | None = None,
+        b: Side | None = None,
+        elements: int = 10,
+        via: ArrayLike | None = None,
+        up: ArrayLike | None = None,
+        damping: float = 0.0,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> Beam:
+        """Add a flexible beam from `start`, which `a` may hold, to `end`, which `b` may hold; see `Beam`.
+
+        Other joints, loads and ports reach its ends as the bodies 'name.start' and 'name.end'.
+        """
+        beam = Beam(
+            name=self._new(name), section=section, start=start, end=end, a=None if a is None else self._name(a),
+            b=None if b is None else self._name(b), elements=elements, via=via, up=up, damping=damping,
+            velocity=velocity, angular_velocity=angular_velocity,
+        )  # fmt: skip
+        for holder in (self._bodies.get(held) for held in (beam.b, beam.a) if held is not None):
+            beam = beam.carried(holder) if isinstance(holder, RigidBody) else beam
+        for made in (*(node.name for node in beam.nodes), *(one.name for one in beam.segments), *beam.clamps):
+            self._new(made)
+        self._beams[name] = beam
+        self._bodies |= {node.name: node for node in beam.nodes}
+        for segment in beam.segments:
+            self._act(segment)
+        for clamp, (part, node, at) in beam.clamps.items():
+            self._join(Clamp, clamp, part, node, at=at)
+        return beam
 
     # --- force elements: points in world coordinates at the initial placement
 
@@ -272,7 +319,7 @@ class Model(Joining):
 
     @property
     def _parts(self) -> tuple[dict[str, Any], ...]:
-        return self._bodies, self._joints, self._elements, self._loads, self._ports
+        return self._bodies, self._joints, self._elements, self._loads, self._ports, self._beams
 
     def _name(self, part: Side) -> str:
         """The name of a part of this model, given the part or its name."""
@@ -309,7 +356,7 @@ class Model(Joining):
         return element
 
     def _check_sides(
-        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row, ...]
+        self, where: str, sides: tuple[str, str], points: tuple[Array, Array], rows: tuple[Row | Strain, ...]
     ) -> None:
         """Refuse a part connected with itself, and what rows cannot do to a point mass."""
         if sides[0] == sides[1]:
@@ -334,3 +381,8 @@ class Model(Joining):
             )
         if at is not None:
             part.require_at(where, np.asarray(at))
+
+
+def _made_last(parts: dict[str, T], made: type) -> tuple[T, ...]:
+    """Parts in their order, those that beams are made of behind all others: an order that files keep."""
+    return tuple(sorted(parts.values(), key=lambda part: isinstance(part, made)))

@@ -3,6 +3,10 @@
 Coincide  x_B - x_A = 0                InPlane   n_A . (x_B - x_A) = 0
 Angle     a_A . b_B = 0                Distance  (|x_B - x_A|^2 - l^2)/2 = 0
 
+and two that only laws of beams use:
+
+Stretch   n . (x_B - x_A - l n), n = (n_A + n_B)/2         Bend  (a_A + a_B)/2 . (b_B - b_A)
+
 All points and vectors are world coordinates at the initial placement; the index says in which body they are fixed.
 """
 
@@ -75,7 +79,44 @@ class Distance:
 Row = Coincide | InPlane | Angle | Distance
 
 
-def check_held(where: str, mass: PointMass, side: int, point: Array, rows: tuple[Row, ...]) -> None:
+@dataclass(frozen=True)
+class Stretch:
+    """n . (x_B - x_A - length n) with the mean n = (n_A + n_B)/2."""
+
+    normal_a: Array
+    normal_b: Array
+    point_a: Array
+    point_b: Array
+    length: float
+    count: ClassVar[int] = 1
+
+    @property
+    def value(self) -> float:
+        """At the placement."""
+        n = (self.normal_a + self.normal_b) / 2
+        return float(n @ (self.point_b - self.point_a - self.length * n))
+
+
+@dataclass(frozen=True)
+class Bend:
+    """(a_A + a_B)/2 . (b_B - b_A), the sine of the turn about b x a if B turns against A; a and b are perpendicular."""
+
+    first_a: Array
+    first_b: Array
+    second_a: Array
+    second_b: Array
+    count: ClassVar[int] = 1
+
+    @property
+    def value(self) -> float:
+        """At the placement."""
+        return float((self.first_a + self.first_b) @ (self.second_b - self.second_a) / 2)
+
+
+Strain = Stretch | Bend
+
+
+def check_held(where: str, mass: PointMass, side: int, point: Array, rows: tuple[Row | Strain, ...]) -> None:
     """Refuse what rows cannot do to a point mass on side 0 (A) or 1 (B): hold a rotation, a plane or a lever."""
     if any(isinstance(row, Angle) for row in rows):
         raise ModelError(

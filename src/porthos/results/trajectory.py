@@ -16,6 +16,7 @@ from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
+from porthos.results.beams import BeamView, beam_named
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
@@ -50,6 +51,10 @@ class Trajectory(Run):
     def element(self, name: str) -> ElementView:
         """A spring, damper or other force element."""
         return ElementView(self, self.system.element_index(name))
+
+    def beam(self, name: str) -> BeamView:
+        """A flexible beam: its centre line, strains, forces and moments."""
+        return beam_named(self, name)
 
     def port(self, name: str) -> PortView | DriveView:
         """A load or port, or a drive, which is a port with a motion as its input."""

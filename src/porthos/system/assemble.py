@@ -76,7 +76,7 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
         drives=tuple(Driven.of(drive.name, drive.motion) for _, drive in rows.drives),
         principal=placement.principal,
         joint_points=points[:joints],
-        length=_length(mech, points.reshape(-1, 3), placement),
+        length=_length(mech, points.reshape(-1, 3), placement, model),
         description=describe(model, closing),
     )
 
@@ -189,11 +189,11 @@ def _three(value: Any) -> Array:
     return a
 
 
-def _length(mech: Mechanism, points: Array, placement: Placement) -> float:
-    """The size of the mechanism: its longest lever arm, or the radius of gyration of a body without joints."""
+def _length(mech: Mechanism, points: Array, placement: Placement, model: Model) -> float:
+    """The size of the mechanism: its longest lever arm or beam, or the radius of gyration of a body without joints."""
     arms = [np.linalg.norm(p) for p in points]
     gyration = [np.sqrt(J.max() / m) for J, m in zip(placement.moments, mech.body.mass, strict=True)]
-    return float(max([*arms, *gyration])) or 1.0
+    return float(max([*arms, *gyration, *(beam.length for beam in model.beams)])) or 1.0
 
 
 def _initial(model: Model, placement: Placement) -> tuple[Array, Array]:

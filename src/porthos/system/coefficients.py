@@ -13,7 +13,7 @@ from porthos.model.drives import Drive
 from porthos.model.elements import Element, Law
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
-from porthos.model.rows import Angle, Coincide, Distance, InPlane, Row
+from porthos.model.rows import Angle, Bend, Coincide, Distance, InPlane, Row, Strain, Stretch
 from porthos.notation import Array, IntArray
 
 LEAST_SPIN = 1e-3  # of the largest moment of a body: what a thin rod is taken to have about its axis
@@ -86,7 +86,7 @@ class Rows:
         result[side, 1:] = self.place.vector(sides[side], world)
         return result
 
-    def add_row(self, sides: tuple[str, str], row: Row, law: int = -1) -> None:
+    def add_row(self, sides: tuple[str, str], row: Row | Strain, law: int = -1) -> None:
         """Add one row, which may have three coefficients."""
         match row:
             case Coincide(point_a, point_b):
@@ -99,6 +99,12 @@ class Rows:
             case Distance(point_a, point_b, length):
                 gap = self.gap(sides, point_a, point_b)
                 self.add(gap / 2, gap, c=length**2 / 2)
+            case Stretch(normal_a, normal_b, point_a, point_b, length):
+                mean = (self.on(sides, 0, normal_a) + self.on(sides, 1, normal_b)) / 2
+                self.add(mean, self.gap(sides, point_a, point_b) - length * mean)
+            case Bend(first_a, first_b, second_a, second_b):
+                mean = (self.on(sides, 0, first_a) + self.on(sides, 1, first_b)) / 2
+                self.add(mean, self.on(sides, 1, second_b) - self.on(sides, 0, second_a))
         self.row_law += [law] * (len(self.c) - len(self.row_law))
 
     def add_joint(self, joint: Joint) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from porthos.model.beams import Beam, Segment
 from porthos.model.bodies import RigidBody
 from porthos.model.drives import Drive
 from porthos.model.elements import Element
@@ -34,7 +35,8 @@ def describe(model: Model, closing: Closing | None = None) -> dict[str, Any]:
             for body in model.bodies
         ],
         "joints": [_joint(joint if closing is None else closing.closed(joint)) for joint in model.joints],
-        "elements": [{"kind": element.kind, **_plain(element), **_ends(model, element)} for element in model.elements],
+        "elements": [{**_element(element), **_ends(model, element)} for element in model.elements],
+        "beams": [_beam(beam) for beam in model.beams],
         "loads": [{"name": load.name, "body": load.body} for load in model.loads],
         "ports": [{"name": port.name, "body": port.body, "kind": port.kind} for port in model.ports],
     }
@@ -48,6 +50,25 @@ def _joint(joint: Joint) -> dict[str, Any]:
         left.add(joint.prescribed)
         more["motion"] = joint.motion.text
     return {"kind": joint.kind, **{key: value for key, value in _plain(joint).items() if key not in left}, **more}
+
+
+def _element(element: Element) -> dict[str, Any]:
+    """An element; what a segment is made of stands in its beam."""
+    if isinstance(element, Segment):
+        return {"kind": element.kind, "name": element.name, "damping": element.damping}
+    return {"kind": element.kind, **_plain(element)}
+
+
+def _beam(beam: Beam) -> dict[str, Any]:
+    """A beam, and of what it is made."""
+    return {
+        "name": beam.name,
+        "length": beam.length,
+        "section": _shape(beam.section),
+        "nodes": [node.name for node in beam.nodes],
+        "segments": [segment.name for segment in beam.segments],
+        "rest": [[law.rest for law in segment.laws({})] for segment in beam.segments],
+    }
 
 
 def _ends(model: Model, element: Element) -> dict[str, Any]:

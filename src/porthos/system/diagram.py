@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from porthos.model.beams import Segment
 from porthos.model.bodies import PointMass
 from porthos.model.drives import Drive
 from porthos.model.forces import Load
@@ -50,7 +51,9 @@ class Diagram:
 
     @property
     def _counted(self) -> str:
-        sizes = {"body/bodies": len(self.parts) - 1, "joint/joints": len(self.joints), "loop/loops": len(self.loops)}
+        beams = sum(kind == "beam" for kind in self.parts.values())
+        sizes = {"body/bodies": len(self.parts) - 1 - beams, "beam/beams": beams, "joint/joints": len(self.joints)}
+        sizes["loop/loops"] = len(self.loops)
         sizes["force element/force elements"] = len(self.elements)
         return ", ".join(f"{n} {words.split('/')[n != 1]}" for words, n in sizes.items() if n)
 
@@ -70,7 +73,7 @@ class Diagram:
 
     def _tree(self) -> Iterator[str]:
         """Parts below those that hold them; a joint that closes a loop, or moves another one, leads to a part again."""
-        seen, used = set[str](), set[str]()
+        seen, used, closing = set[str](), set[str](), {loop[-1] for loop in self.loops}
 
         def below(part: str) -> list[tuple[str, list[Any]]]:
             seen.add(part)
@@ -80,7 +83,7 @@ class Diagram:
                     used.add(edge.name)
                     other = edge.b if edge.a == part else edge.a
                     known = other in seen
-                    what = f"moves {edge.moves}" if edge.moves else "closes a loop"
+                    what = f"moves {edge.moves}" if edge.moves else "closes a loop" if edge.name in closing else "again"
                     label = f"{edge.words} ── {other}{f'  ({what})' * known}"
                     found.append((label, [] if known else below(other)))
             return found
@@ -88,7 +91,7 @@ class Diagram:
         for part, kind in self.parts.items():
             branches = [] if part in seen else below(part)
             if branches or (kind != "ground" and not used & {e.name for e in self.joints if part in (e.a, e.b)}):
-                yield f"  {part}{' (point mass)' * (kind == 'point mass')}"
+                yield f"  {part}{f' ({kind})' * (kind in ('point mass', 'beam'))}"
                 yield from _drawn(branches, "  ")
 
     def _between(self) -> Iterator[str]:
@@ -101,7 +104,7 @@ class Diagram:
     def mermaid(self) -> str:
         """A flowchart in the language of Mermaid, which Markdown pages and notebooks draw."""
         number = {part: f"p{k}" for k, part in enumerate(self.parts)}
-        shape = {"ground": "[[{}]]", "point mass": "(({}))"}
+        shape = {"ground": "[[{}]]", "point mass": "(({}))", "beam": "([{}])"}
         lines = [f"  {number[p]}{shape.get(kind, '[{}]').format(_quoted(p))}" for p, kind in self.parts.items()]
         lines += [f"  {number[e.a]} ---|{_quoted(e.words)}| {number[e.b]}" for e in self.joints]
         lines += [f"  {number[e.a]} -.-|{_quoted(e.words)}| {number[e.b]}" for e in self.elements]
@@ -110,7 +113,7 @@ class Diagram:
     @property
     def dot(self) -> str:
         """A graph in the language of Graphviz."""
-        shape = {"ground": "box3d", "point mass": "circle"}
+        shape = {"ground": "box3d", "point mass": "circle", "beam": "cds"}
         lines = [f"  {_quoted(p)} [shape={shape.get(kind, 'box')}];" for p, kind in self.parts.items()]
         for edges, style in ((self.joints, "solid"), (self.elements, "dashed")):
             lines += [f"  {_quoted(e.a)} -- {_quoted(e.b)} [label={_quoted(e.words)}, style={style}];" for e in edges]
@@ -137,16 +140,30 @@ def diagram(model: Model) -> Diagram:
     """The graph of a model where its joints are closed."""
     found = mobility(model)
     known = {joint.name: joint for joint in model.joints}
+    whole = {node.name: beam.name for beam in model.beams for node in beam.nodes}
     joints = [
         Edge(joint.name, joint.kind, joint.a, joint.b, sum(row.count for row in joint.rows), _moved(joint, model))
         for joint in model.joints
     ]
-    elements = [Edge(one.name, one.kind, *one.sides(known)) for one in model.elements]
+    elements = [
+        _lifted(Edge(one.name, one.kind, *one.sides(known)), whole)
+        for one in model.elements
+        if not isinstance(one, Segment)
+    ]
     masses = {body.name: "point mass" if isinstance(body, PointMass) else "body" for body in model.bodies}
     acting: list[Load | Port] = [*model.loads, *model.ports]
     inputs = sum(part.wrench_basis().shape[1] for part in acting)
-    parts = {model.ground.name: "ground", **masses}
-    return Diagram(model.name, parts, tuple(joints), tuple(elements), tuple(_loops(parts, joints)), found, inputs)
+    everything = {model.ground.name: "ground", **masses}
+    loops = tuple(_loops(everything, joints))  # a beam between two joints closes none: it gives way
+    parts = {name: kind for name, kind in everything.items() if name not in whole}
+    parts |= {beam.name: "beam" for beam in model.beams}
+    drawn = tuple(_lifted(edge, whole) for edge in joints)
+    return Diagram(model.name, parts, drawn, tuple(elements), loops, found, inputs)
+
+
+def _lifted(edge: Edge, whole: dict[str, str]) -> Edge:
+    """An edge to a node of a beam as one to the beam."""
+    return replace(edge, a=whole.get(edge.a, edge.a), b=whole.get(edge.b, edge.b))
 
 
 def _moved(joint: Joint, model: Model) -> str:

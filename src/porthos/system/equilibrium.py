@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.errors import PorthosError
-from porthos.notation import Array
+from porthos.notation import ROUND_OFF, Array
 from porthos.system.check import precise_jacobian
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
@@ -19,8 +19,10 @@ from porthos.system.ranks import RANK_TOLERANCE
 AT_REST = 1e-7  # what may be left of f, relative to the states
 SETTLED = 1e-11  # relative update that ends a search
 SINGULAR = 1e-9  # singular value, relative to the largest, that counts as zero
+FLAT = 1e-13  # stiffness, relative to the largest, that counts as none: slender beams have a part in 1e9 of it
 STRIDE = 0.3  # longest step of a descent, in lengths of the mechanism
 ITERATIONS = 200
+INCREMENTS = (1, 16)  # in how many parts forces that hold the start are taken away
 
 
 def equilibrium(system: Descriptor, start: Array, u: Array) -> Array:
@@ -36,25 +38,49 @@ def equilibrium(system: Descriptor, start: Array, u: Array) -> Array:
 
 
 def place_of_rest(system: MechanicalSystem, start: Array, u: Array) -> Array:
-    """The state (q, 0, lambda) in which a mechanism rests next to `start`: a minimum of its energy if there is one."""
+    """The state (q, 0, lambda) in which a mechanism rests next to `start`: a minimum of its energy if there is one.
+
+    Where the descent fails, as it may if beams bend far, forces that hold the start are taken away bit by bit.
+    """
+    q = _on_constraints(system, start[: system.n])
+    held = system.gradV(q) - system.Bt(q) @ u
+    for parts in INCREMENTS:
+        x = np.concatenate([q, start[system.n :]])
+        for share in np.linspace(1.0, 0.0, parts + 1)[1:]:
+            x, noise = _descent(system, x[: system.n], u, share * held)
+        if is_at_rest(system, x, u, noise):
+            return x
+    return require_rest(system, x, u, noise)
+
+
+def _descent(system: MechanicalSystem, q: Array, u: Array, held: Array) -> tuple[Array, float]:
+    """The state of rest next to q with the forces `held` beside all others, and the round-off of its forces."""
     n = system.n
-    q = _on_constraints(system, start[:n])
     for _ in range(ITERATIONS):
-        force, G = system.Bt(q) @ u - system.gradV(q), system.G(q).toarray()
+        force, G = system.Bt(q) @ u - system.gradV(q) + held, system.G(q).toarray()
         lam = np.linalg.lstsq(G.T, force, rcond=SINGULAR)[0]
         P = right_null_space(G, RANK_TOLERANCE)
         slope = (system.G_stiffness(lam) - system.force_tangent(q, np.zeros(n), u)[0]).toarray()
-        K = P.T @ slope @ P
-        values, vectors = np.linalg.eigh((K + K.T) / 2)
-        pull, size = vectors.T @ (P.T @ force), np.abs(values)
-        weak = SINGULAR * max(float(np.abs(slope).max(initial=0.0)), float(np.abs(force).max(initial=0.0)), 1e-300)
-        step = P @ (vectors @ (np.where(np.abs(pull) > weak, pull, 0.0) / np.maximum(size, weak)))
+        step = P @ _towards_rest(P.T @ slope @ P, P.T @ force, slope, force)
         length = float(np.abs(step).max(initial=0.0))
         q = _on_constraints(system, q + step * min(1.0, STRIDE * system.length / max(length, 1e-300)))
         if length <= SETTLED * max(1.0, system.length):
             break
-    x = np.concatenate([q, np.zeros(n), lam])
-    return require_rest(system, x, u)
+    noise = ROUND_OFF * float(np.abs(slope).max(initial=0.0) * np.abs(q).max(initial=0.0))
+    return np.concatenate([q, np.zeros(n), lam]), noise
+
+
+def _towards_rest(K: Array, pull: Array, slope: Array, force: Array) -> Array:
+    """Newton's step K^-1 pull, or |K|^-1 pull where the energy has no minimum; nothing where nothing pulls or holds."""
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    size = np.abs(values)
+    flat = FLAT * float(size.max(initial=0.0))
+    if values.min(initial=1.0) > flat:
+        return np.asarray(np.linalg.solve(K, pull), dtype=np.float64)  # torques make K unsymmetric
+    weak = SINGULAR * max(float(np.abs(slope).max(initial=0.0)), float(np.abs(force).max(initial=0.0)), 1e-300)
+    pull = vectors.T @ pull
+    moved = np.where((size > flat) | (np.abs(pull) > weak), pull / np.maximum(size, max(flat, 1e-300)), 0.0)
+    return np.asarray(vectors @ moved, dtype=np.float64)
 
 
 def _on_constraints(system: MechanicalSystem, q: Array) -> Array:
@@ -67,11 +93,16 @@ def _on_constraints(system: MechanicalSystem, q: Array) -> Array:
     return q
 
 
-def require_rest(system: Descriptor, x: Array, u: Array) -> Array:
+def is_at_rest(system: Descriptor, x: Array, u: Array, noise: float = 0.0) -> bool:
+    """Whether nothing moves; `noise` is the round-off of large forces that cancel."""
+    return bool(np.abs(system.flow(x, u)).max() <= AT_REST * max(1.0, float(np.abs(x).max())) + noise)
+
+
+def require_rest(system: Descriptor, x: Array, u: Array, noise: float = 0.0) -> Array:
     """x, or an error that says what keeps it moving."""
-    gap = np.abs(system.flow(x, u))
-    k = int(np.argmax(gap))
-    if not gap[k] <= AT_REST * max(1.0, float(np.abs(x).max())):
+    if not is_at_rest(system, x, u, noise):
+        gap = np.abs(system.flow(x, u))
+        k = int(np.argmax(gap))
         raise PorthosError(
             f"'{system.name}': found no state of rest next to the start; {gap[k]:.3g} is left in the equation of "
             f"{system.block_of(k)}. Place the parts near to where they rest, or give a state: modes(model, state)."

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from porthos.errors import PorthosError, nearest
 from porthos.model.model import Model
@@ -20,12 +19,12 @@ from porthos.system.descriptor import Descriptor
 from porthos.system.equilibrium import equilibrium, place_of_rest
 from porthos.system.linearize import finite_part, pencil
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.small_motions import ComplexArray, small_motions
 
 if TYPE_CHECKING:
     from porthos.results.states import StateTrajectory
     from porthos.results.trajectory import Trajectory
 
-ComplexArray: TypeAlias = NDArray[np.complex128]
 STILL = 1e-7  # eigenvalue, relative to the largest, that counts as zero
 
 
@@ -119,25 +118,24 @@ def modes(model: Model | Descriptor, state: Array | None = None, inputs: Array |
     system: Any = model.assemble() if isinstance(model, Model) else model
     start = system.initial_state() if state is None else system.as_state(state)
     u = system.fed(0.0) if inputs is None else np.asarray(inputs, dtype=np.float64)
-    measured = slice(None)
     if isinstance(system, MechanicalSystem):
-        measured = slice(system.n)
-        x = np.concatenate([place_of_rest(system, start, u), np.zeros(system.m)])
-        system = system.formulation("GGL")
-    else:
-        x = equilibrium(system, start, u)
+        x = place_of_rest(system, start, u)
+        values, shapes = small_motions(system, x, u)
+        none = np.zeros((len(values), system.m))  # GGL's second multipliers vanish in all motions
+        return _sorted(system.formulation("GGL"), np.append(x, none[0]), values, np.hstack([shapes, none]), system.n)
+    x = equilibrium(system, start, u)
     F, Z = finite_part(*pencil(system, x, u))
     values, vectors = np.linalg.eig(F)
     # a motion without restoring force is a double zero, of which round-off makes pairs of its square root
     noise = STILL * max(float(np.abs(values).max(initial=0.0)), float(np.sqrt(np.linalg.norm(F))))
     real, imaginary = (np.where(np.abs(part) <= noise, 0.0, part) for part in (values.real, values.imag))
-    return _sorted(system, x, real + 1j * imaginary, Z @ vectors, measured)
+    return _sorted(system, x, real + 1j * imaginary, (Z @ vectors).T, len(x))
 
 
-def _sorted(system: Descriptor, x: Array, values: ComplexArray, vectors: ComplexArray, measured: slice) -> Modes:
-    """Slowest first, one of each conjugate pair; the largest `measured` entry of a shape is one."""
+def _sorted(system: Descriptor, x: Array, values: ComplexArray, shapes: ComplexArray, measured: int) -> Modes:
+    """Slowest first, one of each conjugate pair; the largest of the first `measured` entries of a shape is one."""
     kept = np.flatnonzero(values.imag >= 0.0)
     kept = kept[np.lexsort((values[kept].real, np.abs(values[kept])))]
-    shapes = vectors.T[kept]
-    largest = np.take_along_axis(shapes, np.abs(shapes[:, measured]).argmax(axis=1)[:, None], axis=1)
+    shapes = shapes[kept]
+    largest = np.take_along_axis(shapes, np.abs(shapes[:, :measured]).argmax(axis=1)[:, None], axis=1)
     return Modes(system, x, values[kept], shapes / largest, values)
