@@ -14,6 +14,9 @@ from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 import porthos as ph
 from porthos.model.modelfile import to_yaml
 from porthos.model.schema import json_schema
+from porthos.show import figures
+from porthos.show.meshes import Surface
+from porthos.show.scene import scene_of
 
 STEEL = {"young": 2.1e11, "poisson": 0.3, "density": 7850.0}
 BLADE = ph.RectangularSection(width=0.02, height=0.01, **STEEL)
@@ -274,6 +277,33 @@ def test_forces_and_moments_of_a_beam(tmp_path):
     assert np.array_equal(again.beam("arm").moment, beam.moment)
     with pytest.raises(ph.PorthosError, match=r"has no beam 'arn'.*'arm'"):
         run.beam("arn")
+
+
+def test_beams_are_drawn_as_they_bend(tmp_path):
+    """A prism through all nodes in films and VTK, a line in figures, links in reports; no nodes are seen."""
+    model = cantilever(6, section(EI=2.0, GA=1e4, EA=1e4, inertia=1e-3), 1.0)
+    model.load("P", "arm.end", force=(0, 0, 4.0))
+    run = ph.simulate(model, ph.Midpoint(), step=0.02, end=0.4, progress=False)
+    scene = scene_of(run)
+    assert [link.form for link in scene.links] == ["beam"] * 6
+    assert not {solid.group for solid in scene.solids if solid.part >= 0} - {"joints"}
+    surface, line = Surface(run, scene), run.beam("arm").position
+    assert np.abs(line[-1, :, 2]).max() > 0.2
+    points = surface.points(run.t.size - 1)
+    gaps = np.linalg.norm(points[:, None] - line[-1], axis=2)
+    reach = np.linalg.norm(np.reshape(scene.links[0].outline, (-1, 2)), axis=1).max()
+    assert gaps.min(axis=0).max() < 1.01 * reach  # corners around each node
+    assert gaps.min(axis=1).max() < 0.5 / 6 + 1.01 * reach  # and nothing elsewhere
+    normals = np.cross(*np.diff(points[surface.triangles], axis=1).transpose(1, 0, 2))
+    assert np.einsum("ij,ij->", normals, points[surface.triangles].mean(axis=1)) > 0.0  # they point outwards
+    run.export(tmp_path / "arm.pvd")
+    assert len(list((tmp_path / "arm").glob("*.vtp"))) == 21
+    page = run.report(tmp_path / "arm.html").read_text(encoding="utf-8")
+    assert "given by its inertia" not in page and "<h3>Beams</h3>" in page
+    assert "arm.energy" in page and "arm.end.position" in page and "arm.3.position" not in page
+    assert run.plot("arm.energy").axes[0].lines[0].get_ydata() == pytest.approx(run.stored_energy)
+    figure = figures.motion(run, times=(0.0, 0.4))
+    assert [text.get_text() for ax in figure.axes for text in ax.texts] == [] and figure.axes[0].lines
 
 
 def test_a_beam_moves_with_what_holds_it():

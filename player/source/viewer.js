@@ -7,7 +7,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { Arrow } from "./arrows.js";
 import { nice } from "./controls.js";
 import { colour, element } from "./elements.js";
-import { Link } from "./links.js";
+import { linkOf } from "./links.js";
 import { listenToClicks, MOTION, Path, storedWay, wayOf } from "./paths.js";
 import { shapeOf } from "./solids.js";
 
@@ -87,9 +87,9 @@ export class Viewer {
 
   addLink(link) {
     const ends = [link.a, link.b].map(({ part, at }) => [this.partOf(part), new Vector3(...at)]);
-    const made = new Link(link, ends);
+    const made = linkOf(link, ends);
     this.materials.push([made.material, link.colour]);
-    this.groups[link.group].add(made.mesh);
+    (this.groups[link.group] ?? this.scene).add(made.mesh);
     return made;
   }
 

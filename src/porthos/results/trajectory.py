@@ -229,8 +229,11 @@ class Trajectory(Run):
         E, L = self.energy, self.angular_momentum
         size = max(float(np.abs(self.kinetic_energy).max()), float(np.abs(np.diff(E, prepend=E[0])).max()), 1e-300)
         bodies, joints = len(self.system.body_names), len(self.system.joint_names)
+        flexible: list[dict[str, Any]] = self.system.description.get("beams", [])
+        bodies -= sum(len(beam["nodes"]) for beam in flexible)
+        beams = f"{len(flexible)} {'beam' if len(flexible) == 1 else 'beams'}, " if flexible else ""
         lines = [
-            f"{self.system.name}: {bodies} {'body' if bodies == 1 else 'bodies'}, "
+            f"{self.system.name}: {bodies} {'body' if bodies == 1 else 'bodies'}, {beams}"
             f"{joints} {'joint' if joints == 1 else 'joints'}, "
             f"{self.t.size - 1} recorded steps to t = {self.t[-1]:.6g} s with {self.scheme}",
             f"  status            {self.message}",

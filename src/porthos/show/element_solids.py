@@ -24,6 +24,8 @@ def element_solids(run: Trajectory, size: float, up: Array) -> tuple[list[Solid]
     """Solids of all force elements of a run, and what is drawn between points of two parts."""
     solids, links = [], []
     for index, element in enumerate(run.system.description.get("elements", [])):
+        if element["kind"] == "segment":  # of a beam, see `beam_solids.py`
+            continue
         ends = element_point(run, index, 0), element_point(run, index, 1)
         if element["kind"] in ("torsion_spring", "bushing"):
             solids.append(_piece(run, element, ends[0], LARGEST * size))

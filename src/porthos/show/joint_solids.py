@@ -22,7 +22,8 @@ GLASS = 0.35  # opacity of a plate
 class Link:
     """What lies between points of two parts, each (part, point), and follows them.
 
-    A rod, a coil (`more` is the radius of its wire) or a sleeve of the length `more` at its first end.
+    A rod, a coil (`more` is the radius of its wire), a sleeve of the length `more` at its first end, or a piece of a
+    beam with the corners x1, y1, x2, y2, ... of its cross-section as `outline`.
     """
 
     a: tuple[int, Array]
@@ -32,6 +33,7 @@ class Link:
     colour: str = "joint"
     group: str = "joints"
     more: float = 0.0
+    outline: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ import numpy as np
 
 from porthos.notation import Array, IntArray
 from porthos.results.trajectory import Trajectory
+from porthos.show.beam_solids import bent
+from porthos.show.joint_solids import Link
 from porthos.show.scene import Scene
 from porthos.show.solids import GROUND, Solid, turned
 
 SIDES = 24  # of a circle
+PIECES = 4  # of a segment of a beam
 TURNS, ROUND, LEAD = 8, 6, 0.12  # of a coil: turns, sides of its wire, share of its length that is straight at each end
 
 
@@ -20,6 +23,8 @@ def mesh(kind: str, size: tuple[float, ...]) -> tuple[Array, IntArray]:
     """Points (n, 3) and triangles (m, 3) of a solid about its centre, its long axis along z."""
     half = size[-1] / 2
     match kind:
+        case "beam":
+            return _prism(np.array(size[:-1]).reshape(-1, 2), size[-1])
         case "box":
             return _box(np.array(size) / 2)
         case "ellipsoid":
@@ -39,6 +44,17 @@ def mesh(kind: str, size: tuple[float, ...]) -> tuple[Array, IntArray]:
         case "coil":
             return _coil(*size)
     raise ValueError(f"no mesh for a solid of kind '{kind}'")
+
+
+def _prism(corners: Array, length: float) -> tuple[Array, IntArray]:
+    """A prism in PIECES with caps at both ends, of which the outline is convex and counterclockwise."""
+    n, height = len(corners), np.linspace(-length / 2, length / 2, PIECES + 1)
+    points = np.concatenate([np.column_stack([corners, np.full(n, z)]) for z in height])
+    i, j = (part.ravel() for part in np.meshgrid(np.arange(PIECES), np.arange(n), indexing="ij"))
+    here, there = i * n + j, i * n + (j + 1) % n
+    sides = [np.column_stack([here, there, there + n]), np.column_stack([here, there + n, here + n])]
+    fan = np.column_stack([np.zeros(n - 2, dtype=int), np.arange(1, n - 1), np.arange(2, n)])
+    return points, np.concatenate([*sides, fan[:, ::-1], fan + PIECES * n])
 
 
 def _arc(radius: float, start: float, end: float) -> Array:
@@ -122,11 +138,19 @@ class Surface:
         fixed = len(self.solids) - len(self._links)
         solids = [*self.solids[:fixed], *(self._link_solid(k, frame) for k in range(len(self._links)))]
         stretch = [now.size[-1] / (old.size[-1] or 1.0) for now, old in zip(solids, self.solids, strict=True)]
-        placed = (
+        placed = [
             local * (1.0, 1.0, longer) @ solid.turn.T + solid.at
             for local, solid, longer in zip(self._local, solids, stretch, strict=True)
-        )
+        ]
+        for k, link in enumerate(self._links, fixed):
+            if link.form == "beam":
+                placed[k] = self._bent(link, self._local[k], self.solids[k].size[-1], frame)
         return np.concatenate([place(self._run, s.part, p, frame) for s, p in zip(solids, placed, strict=True)])
+
+    def _bent(self, link: Link, local: Array, length: float, frame: int) -> Array:
+        """A piece of a beam between its nodes."""
+        a, b = (self._run[self._run.system.body_names[part]] for part, _ in (link.a, link.b))
+        return bent(local, length, (a.position[frame], b.position[frame]), (a.rotation[frame], b.rotation[frame]))
 
     def velocities(self, frame: int) -> Array:
         """Velocities (n, 3) of the points; those of links are zero, since they belong to no body."""
@@ -147,6 +171,8 @@ class Surface:
         turn = turned(along) if length > 0.0 else np.eye(3)
         if link.form == "sleeve":
             length, end = link.more, start + link.more * turn[:, 2]
+        if link.form == "beam":
+            return Solid(GROUND, "beam", (*link.outline, length), (start + end) / 2, turn, link.colour, link.group)
         kind, size = ("coil", (link.more,)) if link.form == "coil" else ("cylinder", ())
         return Solid(GROUND, kind, (link.radius, *size, length), (start + end) / 2, turn, link.colour, link.group)
 

@@ -21,6 +21,7 @@ from porthos.notation import Array, IntArray
 from porthos.results.run import nearest_states
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import GRID, INK, MATERIALS, PALETTE, figure_of
+from porthos.show.beam_solids import nodes
 from porthos.show.meshes import place
 from porthos.show.solids import LINKS, element_point
 
@@ -55,7 +56,11 @@ def motion(run: Trajectory, times: ArrayLike, ax: Axes3D | None = None, paths: b
     frames = _frames(run, times)
     opacity = np.linspace(FAINTEST, 1.0, frames.size) if frames.size > 1 else np.ones(1)
     drawn = _draw_links(ax, run, frames, opacity)
+    slices = nodes(run)
+    drawn += _draw_beams(ax, run, frames, opacity)
     for k, body in enumerate(run.system.description["bodies"]):
+        if k in slices:
+            continue
         name, color = body["name"], PALETTE[k % len(PALETTE)]
         shape = _drawing(body["shape"], _joint_points(run, name))
         for frame, alpha in zip(frames, opacity, strict=True):
@@ -210,13 +215,25 @@ def _draw_elements(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array
     drawn = []
     for k, element in enumerate(run.system.description.get("elements", [])):
         ends = [element_point(run, k, side) for side in (0, 1)]
-        if element["kind"] in ("torsion_spring", "bushing"):
+        if element["kind"] in ("torsion_spring", "bushing", "segment"):
             continue
         for frame, alpha in zip(frames, opacity, strict=True):
             start, end = (place(run, part, point[None], frame)[0] for part, point in ends)
             line = _zigzag(start, end) if element["kind"] == "spring" else np.array([start, end])
             ax.plot(*line.T, color=MATERIALS["element"][0], linewidth=1.0, alpha=float(alpha))
             drawn.append(line)
+    return drawn
+
+
+def _draw_beams(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array) -> list[Array]:
+    """Beams by their centre lines, through their nodes."""
+    drawn, bodies = [], len(run.system.body_names) - len(nodes(run))
+    for k, beam in enumerate(run.system.description.get("beams", []), bodies):
+        line, color = run.beam(beam["name"]).position, PALETTE[k % len(PALETTE)]
+        for frame, alpha in zip(frames, opacity, strict=True):
+            ax.plot(*line[frame].T, color=color, linewidth=2.5, alpha=float(alpha), solid_capstyle="butt")
+            drawn.append(line[frame])
+        ax.plot([], [], [], color=color, linewidth=4, label=beam["name"])
     return drawn
 
 

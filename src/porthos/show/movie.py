@@ -23,6 +23,7 @@ from porthos.notation import Array
 from porthos.results.run import nearest_states
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import INK, MATERIALS, PALETTE
+from porthos.show.beam_solids import inner_nodes
 from porthos.show.meshes import Surface
 from porthos.show.scene import Scene, scene_of
 
@@ -63,6 +64,8 @@ class Film:
         colours = [_colour(solid.colour) for solid in self._surface.solids]
         opacity = [solid.opacity for solid in self._surface.solids]
         self._paint = np.column_stack([colours, opacity])[self._surface.solid_of_triangle]
+        hidden = inner_nodes(run)
+        self._ways = [run[name].position for name in run.system.body_names if name not in hidden]
         self._paths = LineCollection([], linewidths=0.9, colors=PALETTE, zorder=1)
         self._faces = PolyCollection([], linewidths=0.35, zorder=2)
         self._ax.add_collection(self._paths)
@@ -102,9 +105,7 @@ class Film:
         self._faces.set_facecolor(paint[order])
         paint[paint[:, 3] < 1.0] = 0.0  # what is clear has no edges
         self._faces.set_edgecolor(paint[order])
-        self._paths.set_segments(
-            [self._camera(self._run[name].position[: frame + 1])[:, :2] for name in self._run.system.body_names]
-        )
+        self._paths.set_segments([self._camera(path[: frame + 1])[:, :2] for path in self._ways])
         self._clock.set_text(f"t = {self._run.t[frame]:.3f} s")
         self._canvas.draw()
         return np.array(self._canvas.buffer_rgba())

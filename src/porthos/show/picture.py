@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array, vector
 from porthos.results.trajectory import Trajectory
+from porthos.show.beam_solids import inner_nodes
 from porthos.show.scene import scene_of, together
 from porthos.show.solids import GROUND, Solid, joint_point
 
@@ -116,7 +117,10 @@ class Picture:
             values = run[body].point(vector(at, f"report: points: '{label}'"))
             place = {"values": self._numbers.add(values), "width": 3}
             paths.append({"name": label, "colour": names.index(body) % 7, "shown": True, **place})
+        hidden = {name for run in self._runs for name in inner_nodes(run)}
         for k, placed in enumerate(self._bodies):
+            if placed["name"] in hidden:
+                continue
             place = {"values": placed["motion"], "width": 7}
             paths.append({"name": placed["name"], "colour": k % 7, "shown": shown, **place})
         return paths

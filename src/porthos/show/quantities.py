@@ -103,6 +103,7 @@ def _owners(run: Trajectory) -> list[tuple[list[str], dict[str, Quantity], Any]]
         (list(run.system.body_names), OF_BODIES, run.__getitem__),
         (list(run.system.joint_names), OF_JOINTS, run.joint),
         (ports, OF_PORTS, run.port),
+        (beam_names(run), OF_ELEMENTS, run.beam),
         *elements,
         *drives,
     ]
@@ -111,7 +112,13 @@ def _owners(run: Trajectory) -> list[tuple[list[str], dict[str, Quantity], Any]]
 def element_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
     """What each force element has by its name; the forces of a bushing are many and have no curve."""
     tables = {"torsion_spring": OF_HINGES, "bushing": OF_ELEMENTS}
-    return {one["name"]: tables.get(one["kind"], OF_LINES) for one in run.system.description.get("elements", [])}
+    elements = [one for one in run.system.description.get("elements", []) if one["kind"] != "segment"]
+    return {one["name"]: tables.get(one["kind"], OF_LINES) for one in elements}
+
+
+def beam_names(run: Trajectory) -> list[str]:
+    """The beams, whose energy has a curve."""
+    return [one["name"] for one in run.system.description.get("beams", [])]
 
 
 def drive_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:

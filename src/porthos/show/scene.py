@@ -10,6 +10,7 @@ import numpy as np
 from porthos.errors import PorthosError
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
+from porthos.show.beam_solids import beam_links, slices
 from porthos.show.element_solids import element_solids
 from porthos.show.joint_solids import Link, joint_solids
 from porthos.show.solids import GROUND, Solid, body_solids, ends
@@ -39,14 +40,17 @@ class Scene:
 def scene_of(run: Trajectory) -> Scene:
     """The scene of a run, over all its recorded states."""
     up, rough = _upward(run), _rough_size(run) or 1.0  # a single point that rests has no size
+    thin = slices(run)
     bodies = body_solids(run, rough)
+    bodies[: len(run.system.body_names)] = [thin.get(k, bodies[k]) for k in range(len(run.system.body_names))]
     pieces, links = joint_solids(run, bodies, rough, up)
     springs, between = element_solids(run, rough, up)
-    solids = [*bodies, *pieces, *springs]
-    corners = _corners(run, solids)
+    corners = _corners(run, [*bodies, *pieces, *springs])
+    solids = [*(solid for solid in bodies if solid is not thin.get(solid.part)), *pieces, *springs]
     low, high = corners.min(axis=0), corners.max(axis=0)
     outermost = corners[np.unique((corners @ _directions().T).argmax(axis=0))]
-    return Scene(tuple(solids), (*links, *between), low, high, outermost, up, _view(high - low, up))
+    links += [*between, *beam_links(run, rough)]
+    return Scene(tuple(solids), tuple(links), low, high, outermost, up, _view(high - low, up))
 
 
 def together(scenes: Sequence[Scene], bodies: Sequence[int]) -> Scene:

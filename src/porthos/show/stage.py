@@ -13,14 +13,17 @@ import numpy as np
 
 from porthos.notation import Array, IntArray
 from porthos.results.trajectory import Trajectory
+from porthos.show.beam_solids import inner_nodes
 from porthos.show.curve import Curve
 from porthos.show.picture import Numbers, Picture, Points
 from porthos.show.quantities import (
     OF_BODIES,
+    OF_ELEMENTS,
     OF_JOINTS,
     OF_PORTS,
     Quantity,
     balance,
+    beam_names,
     curves,
     drive_quantities,
     element_quantities,
@@ -100,7 +103,9 @@ def offered(run: Trajectory, numbers: Numbers, detailed: bool, whole: str = "") 
     system = run.system
     owners: list[tuple[str, Sequence[str], dict[str, Quantity]]] = []
     if detailed:
-        owners = [("bodies", system.body_names, OF_BODIES), ("joints", system.joint_names, OF_JOINTS)]
+        bodies = [name for name in system.body_names if name not in inner_nodes(run)]
+        owners = [("bodies", bodies, OF_BODIES), ("beams", beam_names(run), OF_ELEMENTS)]
+        owners += [("joints", system.joint_names, OF_JOINTS)]
         owners += [("springs and dampers", (name,), table) for name, table in element_quantities(run).items()]
     owners += [("drives", (name,), table) for name, table in drive_quantities(run).items()]
     ports = [terminal.name for terminal in system.terminals]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from porthos.results.trajectory import Trajectory
+from porthos.show.beam_solids import nodes
 
 MOST_ROWS = 200  # of a table; larger models are files
 
@@ -16,12 +17,17 @@ MOST_ROWS = 200  # of a table; larger models are files
 def model_tables(run: Trajectory) -> str:
     """All tables that have rows."""
     about = run.system.description
-    gravity = _vector(about["gravity"])
+    gravity, slices = _vector(about["gravity"]), nodes(run)
     tables = [
         table(
             f"Bodies, gravity {gravity} m/s²",
             ["name", "shape", "mass [kg]", "moments of inertia [kg m²]", "position at the start [m]"],
-            [_body(run, k, body) for k, body in enumerate(about["bodies"])],
+            [_body(run, k, body) for k, body in enumerate(about["bodies"]) if k not in slices],
+        ),
+        table(
+            "Beams",
+            ["name", "cross-section", "length [m]", "elements"],
+            [_beam(beam) for beam in about.get("beams", [])],
         ),
         table(
             "Joints",
@@ -40,7 +46,7 @@ def model_tables(run: Trajectory) -> str:
         table(
             "Force elements",
             ["name", "kind", "between", "law, in SI units"],
-            [_element(element) for element in about.get("elements", [])],
+            [_element(element) for element in about.get("elements", []) if element["kind"] != "segment"],
         ),
         table(
             "Loads and ports",
@@ -82,6 +88,14 @@ def _words(shape: dict[str, Any]) -> str:
     words = [f"{key.replace('_', ' ')} {_number_or_vector(value)}" for key, value in lengths.items()]
     kind = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in shape["type"]).strip()
     return f"{kind}: {', '.join(words)}" if words else "given by its inertia"
+
+
+def _beam(beam: dict[str, Any]) -> list[str]:
+    given = dict(beam["section"])
+    for key in ("stiffness", "turning_stiffness", "mass_per_length", "inertia_per_length"):
+        if "young" in given:  # what follows from shape and material is left out
+            del given[key]
+    return [escape(beam["name"]), escape(_words(given)), f"{beam['length']:.6g}", str(len(beam["segments"]))]
 
 
 def _joint(run: Trajectory, k: int, joint: dict[str, Any]) -> list[str]:
