@@ -10,8 +10,10 @@ import pytest
 from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
+from typer.testing import CliRunner
 
 import porthos as ph
+from porthos.cli.app import app
 from porthos.model.modelfile import to_yaml
 from porthos.model.schema import json_schema
 from porthos.show import figures
@@ -356,6 +358,15 @@ def test_diagram_shows_beams_as_parts():
     assert "arm.start.clamp (fixed, 6 rows) ── arm" in text and not found.loops
     assert "stay.start.clamp (fixed, 6 rows) ── mast  (again)" in text
     assert '(["mast"])' in found.mermaid
+
+
+def test_commands_speak_of_beams(tmp_path):
+    path = tmp_path / "pole.yaml"
+    model = cantilever(4, BLADE)
+    model.save(path)
+    assert "cantilever: 1 beam, 1 joint" in CliRunner().invoke(app, ["check", str(path)]).stdout
+    told = CliRunner().invoke(app, ["modes", str(path)]).stdout
+    assert "moves 'arm'\n" in told and "arm.1" not in told
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def _check_scheme(plan: Simulation) -> None:
 def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
     model = file.model
     parts = {
-        "body/bodies": found.bodies,
+        "body/bodies": found.bodies - found.nodes,
+        "beam/beams": found.beams,
         "point mass/point masses": found.point_masses,
         "joint/joints": found.joints,
         "load/loads": len(model.loads),

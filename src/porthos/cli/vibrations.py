@@ -24,8 +24,12 @@ def modes_of_file(
     """Read a file, find where its mechanism rests, say how it vibrates there, and write a mode as film or report."""
     model = ModelFile.read(path, changes).model
     found, bodies = modes(model), [body.name for body in model.bodies]
+    owner = {node.name: beam.name for beam in model.beams for node in beam.nodes}
     written = _written(found, mode, targets)
-    lines = [_text(model.name, found, bodies), *(f"written to {target}" for target in written)]
+    lines = [
+        _text(model.name, found, {body: owner.get(body, body) for body in bodies}),
+        *(f"written to {target}" for target in written),
+    ]
     tell("\n".join(lines), {**_data(model.name, found, bodies), "written": [*map(str, written)]}, as_json)
 
 
@@ -41,7 +45,8 @@ def _written(found: Modes, mode: int | None, targets: Sequence[Path]) -> list[Pa
     return [run.report(target) if target.suffix == ".html" else run.export(target) for target in targets]
 
 
-def _text(name: str, found: Modes, bodies: list[str]) -> str:
+def _text(name: str, found: Modes, owner: Mapping[str, str]) -> str:
+    """A line for each mode, with what moves in it; `owner` has the bodies, and the beam that stands for a node."""
     steady = "stable" if found.stable else "UNSTABLE: a mode grows"
     still = int(np.sum(found.eigenvalues == 0.0))
     lines = [f"{name}: {len(found) - still} mode(s) about the state of rest, {steady}"]
@@ -50,8 +55,8 @@ def _text(name: str, found: Modes, bodies: list[str]) -> str:
     for k, s in enumerate(found.eigenvalues):
         if s == 0.0:
             continue
-        moving = [body for body in bodies if _amplitude(found, k, body) > MOVES]
-        shown = ", ".join(f"'{body}'" for body in moving[:6]) + (" and others" if len(moving) > 6 else "")
+        moving = list(dict.fromkeys(part for body, part in owner.items() if _amplitude(found, k, body) > MOVES))
+        shown = ", ".join(f"'{part}'" for part in moving[:6]) + (" and others" if len(moving) > 6 else "")
         note = f", grows with exp({s.real:.6g} t)" if s.real > 0.0 else ""
         lines.append(f"  {k}  {found.frequencies[k]:12.6g} Hz  damping {found.damping[k]:.4f}{note}  moves {shown}")
     return "\n".join(lines)

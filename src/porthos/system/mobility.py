@@ -66,6 +66,8 @@ class Mobility:
     violations: tuple[Violation, ...]
     repeats: tuple[Repeat, ...] = ()  # joint by joint, in the order in which they were added
     drives: tuple[str, ...] = ()  # among the joints
+    beams: int = 0
+    nodes: int = 0  # of beams, among the bodies
 
     @property
     def coordinates(self) -> int:
@@ -112,6 +114,8 @@ def mobility(model: Model) -> Mobility:
         violations=jacobian.violations(),
         repeats=repeats,
         drives=tuple(joint.name for joint in model.joints if isinstance(joint, Drive)),
+        beams=len(model.beams),
+        nodes=sum(len(beam.nodes) for beam in model.beams),
     )
 
 
