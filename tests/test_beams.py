@@ -243,6 +243,21 @@ def test_free_flight_keeps_energy_and_momenta(scheme):
     assert run.position_error.max() < 1e-11
 
 
+def test_a_falling_beam_against_exudyn():
+    """A beam that swings down about a hinge. Exudyn 1.13.6 (beams in the plane, trapezoidal rule) has its tip at
+
+    (-0.56825446, -0.82297780) with 16 elements and h = 1e-3, (-0.56850208, -0.82281030) with 32 and half the step.
+    """
+    theirs = (4 * np.array([-0.56850208, -0.82281030]) - (-0.56825446, -0.82297780)) / 3
+    ours = []
+    for n, h in ((16, 1e-3), (32, 5e-4)):
+        model = ph.Model("falling", gravity=(0, -9.81, 0))
+        model.beam("arm", section(EI=5.0, GA=4e4, EA=1e5, inertia=1e-3), (0, 0, 0), (1, 0, 0), elements=n)
+        model.revolute("hinge", "ground", "arm.start", at=(0, 0, 0), axis=(0, 0, 1))
+        ours.append(ph.simulate(model, ph.Midpoint(), step=h, end=0.6, progress=False)["arm.end"].position[-1, :2])
+    assert (4 * ours[1] - ours[0]) / 3 == pytest.approx(theirs, abs=2e-5)
+
+
 def test_order_in_time():
     ends = [
         ph.simulate(spaghetti(2), ph.MidpointGGL(), step=h, end=1.0, progress=False)["arm.end"].position[-1]

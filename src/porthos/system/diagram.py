@@ -73,7 +73,7 @@ class Diagram:
 
     def _tree(self) -> Iterator[str]:
         """Parts below those that hold them; a joint that closes a loop, or moves another one, leads to a part again."""
-        seen, used, closing = set[str](), set[str](), {loop[-1] for loop in self.loops}
+        seen, used, looped = set[str](), set[str](), {name for loop in self.loops for name in loop}
 
         def below(part: str) -> list[tuple[str, list[Any]]]:
             seen.add(part)
@@ -83,7 +83,7 @@ class Diagram:
                     used.add(edge.name)
                     other = edge.b if edge.a == part else edge.a
                     known = other in seen
-                    what = f"moves {edge.moves}" if edge.moves else "closes a loop" if edge.name in closing else "again"
+                    what = f"moves {edge.moves}" if edge.moves else "closes a loop" if edge.name in looped else "again"
                     label = f"{edge.words} ── {other}{f'  ({what})' * known}"
                     found.append((label, [] if known else below(other)))
             return found
