@@ -81,6 +81,23 @@ DRIVES = {
 }  # fmt: skip
 
 
+def geared(model):
+    """Two wheels on a body in the air."""
+    model.body("d", ph.Cylinder(0.4, 0.1, 0.05), position=(0.3, 0.14, 0), rotation=((1, 0, 0), -np.pi / 2))
+    model.revolute("axle", "a", "d", (0.3, 0.14, 0), (0.2, 1, 0))
+    model.gear("e", "c", "d", teeth=(17, 40))
+
+
+def racked(model):
+    """A pinion and a rack on a body in the air."""
+    model.body("d", ph.Box(0.4, (0.5, 0.05, 0.05)), position=(0, 0.2, 0.1))
+    model.prismatic("rail", "a", "d", (0, 0.2, 0.1), np.cross((0.2, 1, 0), (0, 0, 1)))
+    model.rack("e", "c", "d", at_b=(0, 0.2, 0.1))
+
+
+GEARS = {"gear": geared, "rack": racked}
+
+
 class Regulator:
     """A controller with a memory: it holds a spin against what disturbs it."""
 
@@ -93,7 +110,7 @@ class Regulator:
 
 
 CONTROLLERS = {"controller": lambda m: m.port("e", "a", kind="torque", direction=(0, 0, 1))}
-ACTING = ELEMENTS | DRIVES | CONTROLLERS
+ACTING = ELEMENTS | DRIVES | GEARS | CONTROLLERS
 
 
 # friction has no steps backwards, which compositions take: `test_friction_is_refused_where_it_cannot_be`
@@ -107,7 +124,7 @@ BALANCED = [
 
 @pytest.mark.parametrize(("scheme", "part"), BALANCED)
 def test_supplied_stored_and_dissipated_energy_close(scheme, part):
-    """For every element, drive and controller, over 10^4 steps."""
+    """For every element, drive, gear and controller, over 10^4 steps."""
     model = flyer(part)
     model.load("push", "a", force=ph.Sine((0, 2, 1), 1.0), torque=(0, 0.1, 0))
     inputs = {"e": Regulator()} if part in CONTROLLERS else {}
@@ -117,6 +134,9 @@ def test_supplied_stored_and_dissipated_energy_close(scheme, part):
     assert np.abs(run.energy - run.energy[0] - supplied + run.dissipated_energy).max() < 1e-11 * size
     if part in ELEMENTS:
         look_at(run, part)
+    elif part in GEARS:
+        assert np.ptp(run.raw.multipliers[1:, run.system.mech.gear.row[0]]) > 1e-2
+        assert run.position_error.max() < 1e-11
     else:
         assert np.ptp(run.port("e").work) > 1e-3
 

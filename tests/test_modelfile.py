@@ -17,6 +17,7 @@ import porthos as ph
 from porthos.model.drives import DRIVES
 from porthos.model.elements import ELEMENTS
 from porthos.model.forms import SECTIONS, SHAPES
+from porthos.model.gears import GEARS
 from porthos.model.joints import JOINTS
 from porthos.model.modelfile import ModelFile, load_model, save_model, to_yaml
 from porthos.model.nodes import DEEPEST, LARGEST
@@ -126,7 +127,7 @@ def test_empty_sections_and_values(tmp_path):
 def test_every_shape_and_joint_of_the_model_has_a_form():
     assert set(SHAPES) == {*ph.Inertia.__subclasses__(), ph.Inertia}
     assert {cls.kind for cls in JOINTS} == set(mechanisms.KINDS)
-    assert set(SECTIONS["joints"].forms) == {cls.kind for cls in (*JOINTS, *DRIVES)}
+    assert set(SECTIONS["joints"].forms) == {cls.kind for cls in (*JOINTS, *DRIVES, *GEARS)}
     assert set(SECTIONS["elements"].forms) == {cls.kind for cls in ELEMENTS}
 
 

@@ -237,8 +237,8 @@ def row_change(mech: Mechanism, r: int, mid: Pose, z: Array) -> float:
 
 
 @stage
-def add_row_force(mech: Mechanism, r: int, mid: Pose, lam: float, z: Array, x: Array) -> None:
-    """Add lam times row r to the momentum rows, and keep lam."""
+def add_row_force(mech: Mechanism, r: int, mid: Pose, lam: float, x: Array) -> None:
+    """Add lam times row r to the momentum rows."""
     u, w = row_vectors(mech, mid.q, mid.marker, r)
     for s in range(2):
         at = 6 * mech.row[r].body[s]
@@ -246,7 +246,6 @@ def add_row_force(mech: Mechanism, r: int, mid: Pose, lam: float, z: Array, x: A
         for k in range(3):
             x[at + k] += lam * shift[k]
             x[at + 3 + k] += lam * turn[k]
-    z[6 * (mech.body.size + 1) + r] = lam
 
 
 @stage
@@ -263,12 +262,14 @@ def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, z: Ar
             x[first + r + 1] = 0.0
             g, k = row_change(mech, r, mid, z), row_change(mech, r + 1, mid, z)
             mu, _, _ = turn_law(mech, n, h, 0.0, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
-            add_row_force(mech, r, mid, -f * mu * (start[r + 1] + 0.5 * k), z, x)
-            add_row_force(mech, r + 1, mid, f * mu * (start[r] + 0.5 * g), z, x)
+            z[first + r], z[first + r + 1] = -f * mu * (start[r + 1] + 0.5 * k), f * mu * (start[r] + 0.5 * g)
+            add_row_force(mech, r, mid, z[first + r], x)
+            add_row_force(mech, r + 1, mid, z[first + r + 1], x)
             r += 1
         else:
             lam, _ = value_law(mech, n, h, 0.0, start[r], start[r] + row_change(mech, r, mid, z))
-            add_row_force(mech, r, mid, f * lam, z, x)
+            z[first + r] = f * lam
+            add_row_force(mech, r, mid, z[first + r], x)
         r += 1
 
 

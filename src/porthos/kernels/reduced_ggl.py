@@ -11,6 +11,7 @@ In Y + X/2 the velocity V^1 drops out of the momenta: with mu = lam'/2 - gam' th
   Pbar^T [M (q^1 - q^0 - V^0) - h^2/2 f + Gbar^T mu] + 1/2 Pbar^T [G(Vbar)^T gam' + L Y] = 0,   g(q^1) = ...,
 and what is left is linear in (t, gam') for given q^1:
   Pbar^T M P(q^1) t + Pbar^T Gbar^T gam' = Pbar^T M (q^1 - q^0 - V^0/2),   G(q^1) P(q^1) t = 0.
+Rows of gears are u . w with other coefficients for lam than for gam, see `gears.py`.
 Both have the matrix of PH-MP up to terms of order h^2, so one factorisation serves both in turn; the correction couples
 them with order h^2 too.
 """
@@ -26,6 +27,7 @@ from porthos.kernels.elements import add_losses, overturned, set_grips
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
+from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, add_vector, correct_body, correct_joints
 from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
 from porthos.kernels.newton import (
@@ -238,7 +240,9 @@ def solve(
             correct_body(mech, b, ws.z, ws.mid, lv, ws.x)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         set_grips(mech, h, ws.z, 1.0, lv.z, ws.grip)
+        aim_wheels(mech, q0, False, ws.mid, ws.end)
         joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
+        pass_gears(mech, q0, lv.z, ws.mid, ws.end, ws.x)
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
@@ -252,6 +256,7 @@ def solve(
             move_body(mech, b, q0, ws.z, ws.mid, ws.end)
             turn_markers(mech, b, ws.end.q, ws.end.marker)
             velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+        aim_wheels(mech, q0, True, ws.mid, ws.end)
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)

@@ -21,6 +21,7 @@ from porthos.kernels.elements import add_losses, overturned, set_grips
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
+from porthos.kernels.gears import aim_wheels, gear_rows
 from porthos.kernels.joints import Pose, add_compliance, condense, expand, joint_rows, row_vectors
 from porthos.kernels.newton import (
     ACCEPTED,
@@ -224,6 +225,7 @@ def solve(
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         set_grips(mech, h, ws.z, 0.0, ws.z, ws.grip)
+        aim_wheels(mech, q0, False, ws.mid, ws.end)
         joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
@@ -267,6 +269,7 @@ def begin(mech: Mechanism, wrench: Array, n: int, q0: Array, ws: Workspace) -> N
         elif row.kind == GENERAL:
             u, w = row_vectors(mech, q0, marker, r)
             feedback[r] = share * (dot3(u, w) - row.c)
+    gear_rows(mech, q0, feedback)
     drive_rows(mech, ws.aim, feedback)
 
 

@@ -5,6 +5,9 @@ Every constraint row is one bilinear form of two vectors that are affine in the 
 
 g_r = u . w - c,   u = u0 + sum_s (cu_s0 phi_s + cu_si d_si),   w = w0 + sum_s (cw_s0 phi_s + cw_si d_si).
 
+Rows of drives and gears are such forms in one step or at one time: some of their coefficients change from one to the
+next, see `drives.py` and `gears.py`.
+
 What belongs to one body, joint or row lies together in one record of a table: kernels read `mech.body[b].mass`, NumPy
 `mech.body.mass`. Few tables are fewer arguments of every kernel, which is most of what compiling one costs.
 """
@@ -88,6 +91,28 @@ DRIVE = np.dtype(
     align=True,
 )
 
+WHEEL = np.dtype(
+    [
+        ("ahead", "f8", 3),  # the vector of its body along the vector y that it faces, where its angle psi is 0
+        ("across", "f8", 3),  # the same a quarter turn later
+        ("held", "f8", 3),  # what its marker has beside the vector that turns
+        ("radius", "f8"),  # r of its share r psi
+        ("row", "i4"),
+        ("side", "i4"),
+        ("part", "i4"),  # 0: it is in the vector u of the row and faces w; 1: the other way round
+        ("marker", "i4"),  # its place among the markers, which no other row uses
+    ],
+    align=True,
+)
+GEAR = np.dtype(
+    [
+        ("pitch", "f8"),  # values of the row that differ by this belong to the same configuration
+        ("row", "i4"),
+        ("wheels", "i4", 2),  # range of its wheels
+    ],
+    align=True,
+)
+
 # What a law or a drive measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; an angle s,
 # which a law has by two rows g = cos s and sin s. The force F(s) of a law is a polynomial, F = force_0/s^2, or straight
 # lines between knots (x, F).
@@ -108,6 +133,8 @@ class Mechanism(NamedTuple):
     joint: Records  # (J,) JOINT
     load: Records  # (L,) LOAD
     drive: Records  # (D,) DRIVE, of the rows that follow a motion
+    gear: Records  # GEAR, of the rows with wheels
+    wheel: Records  # WHEEL, of the gears one behind the other
     law: Records  # LAW, of the rows of force elements
     knot: Array  # (T, 2) knots (x, F) of all laws that are tables
     marker: Array  # (K+1, 3) body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; the last one is zero

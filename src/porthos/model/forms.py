@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Dictionary
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError, nearest
@@ -25,6 +26,7 @@ from porthos.model.fields import (
     write_fields,
 )
 from porthos.model.forces import Load
+from porthos.model.gears import GEARS
 from porthos.model.inertia import Box, Cylinder, HollowCylinder, Inertia, Rod, Sphere
 from porthos.model.joints import JOINTS
 from porthos.model.model import Model
@@ -114,8 +116,12 @@ def _composed(cls: type, whole: type, key: str, add: Callable[..., Any]) -> Form
 
 
 def _part(cls: type, add: Callable[..., Any]) -> Form:
-    """A part that one method of the model adds."""
-    keys = fields_of(cls, "name")
+    """A part that one method of the model adds; what the method can do without, a file need not say."""
+    parameters = signature(add).parameters
+    keys = {
+        key: replace(field, required=parameters[key].default is Parameter.empty)
+        for key, field in fields_of(cls, "name").items()
+    }
     return Form(
         first_sentence(cls),
         keys,
@@ -147,7 +153,7 @@ SECTIONS: dict[str, Section] = {
         "joint",
         "A: {kind: revolute, a: ground, b: crank, at: [0, 0, 0], axis: [1, 0, 0]}",
         "kind",
-        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in (*JOINTS, *DRIVES)},
+        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in (*JOINTS, *DRIVES, *GEARS)},
         lambda model: [joint for joint in model.joints if not isinstance(joint, Clamp)],
         lambda joint: joint.kind,
     ),

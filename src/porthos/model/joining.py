@@ -1,4 +1,4 @@
-"""The part of a Model that adds joints and drives.
+"""The part of a Model that adds joints, drives and gears.
 
 Points and axes are world coordinates at the initial placement, or with frame="body" coordinates of each body.
 """
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from porthos.errors import ModelError
 from porthos.model import drives as d
+from porthos.model import gears as g
 from porthos.model import joints as j
 from porthos.model.bodies import Body, Ground, Part
 from porthos.model.joint_base import Frame, Joint, check_gap
@@ -140,6 +142,52 @@ class Joining(ABC):
         """The distance of a point of `a` and a point of `b` is a function of time, in m: a rope on a winch (1 row)."""
         given = {"point_a": point_a, "point_b": point_b, "length": length}
         return self._join(d.LengthDrive, name, a, b, **given, frame=frame, rough=rough)
+
+    # --- gears
+
+    def gear(
+        self, name: str, a: Side, b: Side, teeth: tuple[float, ...], at: ArrayLike | None = None,
+        at_b: ArrayLike | None = None, axis: ArrayLike | None = None, axis_b: ArrayLike | None = None,
+        internal: bool = False, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """Two wheels mesh (1 row), on the ground or on a carrier that turns; `internal` if one is a ring.
+
+        Centres and axes are those of the revolute or cylindrical joint of each wheel, if they are not given.
+        """
+        at, axis = self._bearing(f"gear '{name}': at", a, at, axis, frame)
+        at_b, axis_b = self._bearing(f"gear '{name}': at_b", b, at_b, axis_b, frame)
+        axis = axis_b if axis is None else axis  # that of the other wheel
+        given = {"teeth": teeth, "at": at, "at_b": at_b, "axis": axis, "axis_b": axis_b, "internal": internal}
+        return self._join(g.Gear, name, a, b, **given, frame=frame, rough=rough)
+
+    def rack(
+        self, name: str, a: Side, b: Side, at_b: ArrayLike, at: ArrayLike | None = None, axis: ArrayLike | None = None,
+        radius: float | None = None, along: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+    ) -> Joint:  # fmt: skip
+        """The pinion `a` rolls on the rack `b`, which it touches at `at_b` (1 row).
+
+        Centre and axis are those of the revolute or cylindrical joint of the pinion, if they are not given.
+        """
+        at, axis = self._bearing(f"rack '{name}': at", a, at, axis, frame)
+        given = {"at": at, "at_b": at_b, "axis": axis, "radius": radius, "along": along}
+        return self._join(g.Rack, name, a, b, **given, frame=frame, rough=rough)
+
+    def _bearing(
+        self, where: str, part: Side, at: ArrayLike | None, axis: ArrayLike | None, frame: Frame
+    ) -> tuple[ArrayLike | None, ArrayLike | None]:
+        """Centre and axis of a wheel: those given, or those of the one joint about which it turns."""
+        if at is not None or frame == "body":
+            return at, axis
+        name, turning = self._name(part), (j.Revolute, j.Cylindrical)
+        found = [one for one in self._joints.values() if isinstance(one, turning) and name in (one.a, one.b)]
+        if len(found) != 1:
+            names = ", ".join(f"'{one.name}'" for one in found) or "none"
+            raise ModelError(
+                f"{where}: expected the centre of the wheel '{name}', or one revolute or cylindrical joint that holds "
+                f"it, found {names}. Give the point, and the axis if it is not that of the other wheel."
+            )
+        side = (found[0].a, found[0].b).index(name)
+        return found[0].points[side], (found[0].axis, found[0].axis_b)[side] if axis is None else axis
 
     def _join(self, kind: type[Joint], name: str, a: Side, b: Side, **given: Any) -> Joint:
         """Add a joint in world coordinates, in which all joints are kept."""

@@ -20,7 +20,7 @@ Frame = Literal["world", "body"]
 # What a joint is given by, and whether it is a point or a vector: first what is fixed in A, then what is fixed in B.
 FIXED_IN: tuple[dict[str, str], dict[str, str]] = (
     {"at": "point", "point_a": "point", "axis": "vector", "axis_a": "vector", "normal": "vector"},
-    {"at_b": "point", "point_b": "point", "axis_b": "vector", "normal_b": "vector"},
+    {"at_b": "point", "point_b": "point", "axis_b": "vector", "normal_b": "vector", "along": "vector"},
 )
 
 

@@ -33,7 +33,7 @@ from porthos.system.tables import Plain, mechanism
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
 MODEL_FILES = (".yaml", ".yml")
-WITH_ELEMENTS, WITH_DRIVES = 2, 3  # the formats since which there are force elements; drives and friction
+WITH_ELEMENTS, WITH_DRIVES, WITH_GEARS = 2, 3, 4  # formats since which there are elements; drives and friction; gears
 FRICTION = ("law_friction", "law_speed", "law_pressing")
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
@@ -232,10 +232,9 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     tables: dict[str, Any] = {}
     sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
-        newer = name.startswith("drive_") or name in FRICTION
         if name not in group and name in EVENTS:  # files of runs before there were events
             tables[name] = np.zeros([0 for _ in dimensions])
-        elif name not in group and attributes["format"] < (WITH_DRIVES if newer else WITH_ELEMENTS):
+        elif name not in group and attributes["format"] < _since(name):
             missing = 0 if name in FRICTION else -1  # rows without laws, nothing else
             tables[name] = np.full([sizes.get(d, 0) for d in dimensions], missing)
         else:
@@ -247,6 +246,13 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
             raise ValueError(f"table '{name}' has shape {values.shape}, expected {dimensions} of {sizes}")
     _check_places(tables, sizes)
     return attributes, tables
+
+
+def _since(name: str) -> int:
+    """The first format with a table that older ones do not have."""
+    if name.startswith(("gear_", "wheel_")):
+        return WITH_GEARS
+    return WITH_DRIVES if name.startswith("drive_") or name in FRICTION else WITH_ELEMENTS
 
 
 def _attributes(group: Any) -> dict[str, Any]:
@@ -268,6 +274,7 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
         raise ValueError("tables of different systems")
     _check_laws(tables, sizes)
     _check_drives(tables, sizes)
+    _check_gears(tables, sizes)
     if edges[0] != 0 or edges[-1] != rows or np.any(np.diff(edges) < 0):
         raise ValueError("table 'joint_row' does not divide the rows among the joints")
     for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1), ("load_body", bodies)):
@@ -303,6 +310,16 @@ def _check_drives(tables: dict[str, Any], sizes: dict[str, int]) -> None:
         raise ValueError("the tables of loads, ports and drives contradict each other")
     if np.any(rows < 0) or np.any(rows >= last) or not np.all(np.isin(tables["drive_measure"], (LENGTH, VALUE, TURN))):
         raise ValueError("table 'drive_row' or 'drive_measure' has a number that means nothing")
+
+
+def _check_gears(tables: dict[str, Any], sizes: dict[str, int]) -> None:
+    """Gears are rows of joints in their order, each with one or two wheels."""
+    rows, last = tables["gear_row"], tables["joint_row"][sizes["n_joint"]]
+    if np.any(rows < 0) or np.any(rows >= last) or np.any(np.diff(rows) <= 0) or not np.all(tables["gear_pitch"] > 0.0):
+        raise ValueError("table 'gear_row' or 'gear_pitch' has a number that means nothing")
+    wheels, sides = tables["wheel_row"], np.stack([tables["wheel_side"], tables["wheel_part"]])
+    if np.any(np.diff(wheels) < 0) or not np.array_equal(np.unique(wheels), rows) or not np.all(np.isin(sides, (0, 1))):
+        raise ValueError("table 'wheel_row', 'wheel_side' or 'wheel_part' has a number that means nothing")
 
 
 def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 from porthos.system.drives import frozen
+from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix
 
@@ -29,19 +31,22 @@ def joint_reaction(
     system: MechanicalSystem, joint: int, q: Array, multipliers: Array, wrench: Array
 ) -> tuple[Array, Array]:
     """Force and torque (T, 3) that a joint exerts on its second body at its point there."""
-    if not np.isin(system.mech.drive.row, np.arange(*system.mech.joint[joint].tolist()[:2])).any():
-        return _reaction(system, joint, q, multipliers)
-    nodes = [_reaction(frozen(system, u), joint, q[[k]], multipliers[[k]]) for k, u in enumerate(wrench)]
-    force, torque = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
+    ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
+    config, mech = np.concatenate([q, ground], axis=1), system.mech
+    changing = np.append(mech.drive.row, mech.gear.row)
+    if not np.isin(changing, np.arange(*mech.joint[joint].tolist()[:2])).any():
+        return _reaction(system, mech, joint, config, multipliers)
+    nodes = [meshed(frozen(system, u).mech, at) for u, at in zip(wrench, config, strict=True)]
+    parts = [_reaction(system, at, joint, config[[k]], multipliers[[k]]) for k, at in enumerate(nodes)]
+    force, torque = (np.concatenate(part) for part in zip(*parts, strict=True))
     return force, torque
 
 
-def _reaction(system: MechanicalSystem, joint: int, q: Array, multipliers: Array) -> tuple[Array, Array]:
-    """The same where no row of the joint changes with time."""
-    mech, side = system.mech, 1
-    rows = slice(int(mech.joint[joint].first), int(mech.joint[joint].last))
-    ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
-    config = np.concatenate([q, ground], axis=1)
+def _reaction(
+    system: MechanicalSystem, mech: Mechanism, joint: int, config: Array, multipliers: Array
+) -> tuple[Array, Array]:
+    """The same where the rows of the joint are those of `mech` at all configurations (T, N+1, 4, 3)."""
+    rows, side = slice(int(mech.joint[joint].first), int(mech.joint[joint].last)), 1
     sides = config[:, mech.row.body[rows]]  # (T, r, 2, 4, 3)
     u = mech.form.u0[rows] + np.einsum("rsi,trsik->trk", mech.form.cu[rows], sides)
     w = mech.form.w0[rows] + np.einsum("rsi,trsik->trk", mech.form.cw[rows], sides)

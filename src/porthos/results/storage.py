@@ -24,7 +24,7 @@ from porthos.system.tables import plain
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 3  # raised whenever an older Porthos could not read the group any more
+FORMAT = 4  # raised whenever an older Porthos could not read the group any more
 GROUP = "porthos"
 
 # Variables of the root: dimensions, units, long name.
@@ -84,6 +84,15 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "drive_rest": ("n_drive",),
     "drive_ahead": ("n_drive", "xyz"),
     "drive_across": ("n_drive", "xyz"),
+    "gear_row": ("n_gear",),
+    "gear_pitch": ("n_gear",),
+    "wheel_row": ("n_wheel",),
+    "wheel_side": ("n_wheel",),
+    "wheel_part": ("n_wheel",),
+    "wheel_radius": ("n_wheel",),
+    "wheel_ahead": ("n_wheel", "xyz"),
+    "wheel_across": ("n_wheel", "xyz"),
+    "wheel_held": ("n_wheel", "xyz"),
 }
 MARCH: dict[str, tuple[str, ...]] = {
     "t": ("n_time",),

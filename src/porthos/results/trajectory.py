@@ -21,6 +21,7 @@ from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
 from porthos.system.drives import frozen
+from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory, undetermined_joints
 
@@ -190,13 +191,13 @@ class Trajectory(Run):
 
         def errors(rows: slice) -> tuple[Array, ...]:
             q, v, still = self.raw.q[rows], self.raw.v[rows], system.still
-            if not system.drives:
+            if not system.drives and not system.mech.gear.size:
                 return balances.constraint_errors(system.mech, q, v, system.row_rates[0], still, u, w)
-            nodes = [frozen(system, wrench) for wrench in self.raw.wrench[rows]]
-            parts = [
-                balances.constraint_errors(node.mech, q[k : k + 1], v[k : k + 1], node.row_rates[0], still, u, w)
-                for k, node in enumerate(nodes)
-            ]
+            nodes, parts, config = [frozen(system, wrench) for wrench in self.raw.wrench[rows]], [], still.copy()
+            for k, node in enumerate(nodes):
+                config[:-1], one, rates = q[k], slice(k, k + 1), node.row_rates[0]
+                mech = meshed(node.mech, config)
+                parts.append(balances.constraint_errors(mech, q[one], v[one], rates, still, u, w))
             return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
         return self.in_blocks(errors)

@@ -16,6 +16,7 @@ SMALLEST, LARGEST = 0.003, 0.016  # radius of a joint, relative to the scene
 SNUG = 0.7  # radius of a joint, relative to the thinner of its bodies
 SHORT = 0.5  # largest radius of a joint, relative to half the length of the shorter of its bodies
 GLASS = 0.35  # opacity of a plate
+TOOTHED = ("gear", "rack")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def joint_solids(run: Trajectory, bodies: list[Solid], size: float, up: Array) -
         site = _site(run, index, bodies, size)
         if joint["kind"] in LINKS:
             links.append(Link((site.parts[0], site.points[0]), (site.parts[1], site.points[1]), 0.4 * site.r))
-        solids += _pieces(site, joint)
+        solids += (_toothed if joint["kind"] in TOOTHED else _pieces)(site, joint)
         solids += [foot(point, site.r, up) for point in _held(site, joint)]
     return solids, links
 
@@ -137,9 +138,29 @@ def _pieces(site: _Site, joint: dict[str, Any]) -> list[Solid]:
             return [site.piece(side, "ellipsoid", (0.9, 0.9, 0.9)) for side in (0, 1)]
 
 
+def _toothed(site: _Site, joint: dict[str, Any]) -> list[Solid]:
+    """Wheels with their pitch circles, the larger one of internal gears a ring; bevel gears are small discs."""
+    other = "along" if joint["kind"] == "rack" else "axis_b"
+    axes = [np.asarray(joint[key], dtype=np.float64) for key in ("axis", other)]
+    if joint["kind"] == "rack":
+        radius = joint["radius"] / site.r
+        return [
+            site.piece(0, "cylinder", (radius, 0.6), axes[0]),
+            site.piece(1, "box", (0.6, 0.6, 2 * np.pi * radius), axes[1]),
+        ]
+    radii = [radius / site.r for radius in joint["radii"]] or [1.8, 1.8]
+    ring = radii.index(max(radii)) if joint["internal"] else -1
+    return [
+        site.piece(side, "tube", (radii[side] + 1.0, radii[side], 0.6), axes[side])
+        if side == ring
+        else site.piece(side, "cylinder", (radii[side], 0.6), axes[side])
+        for side in (0, 1)
+    ]
+
+
 def _held(site: _Site, joint: dict[str, Any]) -> list[Array]:
     """Points at which the ground holds a joint: the ends of a rail, or its point."""
-    if GROUND not in site.parts or joint["kind"] in ("turn_drive", "slide_drive"):
+    if GROUND not in site.parts or joint["kind"] in ("turn_drive", "slide_drive", *TOOTHED):
         return []
     side = site.parts.index(GROUND)
     if side == 0 and joint["kind"] in ("cylindrical", "prismatic", "point_on_line"):

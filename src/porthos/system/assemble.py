@@ -14,6 +14,7 @@ from porthos.model.bodies import Body, PointMass, RigidBody
 from porthos.model.drives import TurnDrive
 from porthos.model.elements import Law
 from porthos.model.forces import Load
+from porthos.model.gears import GearJoint
 from porthos.model.model import Model
 from porthos.model.ports import Port
 from porthos.notation import Array
@@ -25,7 +26,7 @@ from porthos.system.initial import place
 from porthos.system.loads import Terminal
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.rates import start_twists
-from porthos.system.tables import Plain, mechanism
+from porthos.system.tables import WHEELS, Plain, mechanism
 
 MEASURES = {"length": LENGTH, "value": VALUE, "turn": TURN}
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
@@ -60,7 +61,12 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
     """The system of a model without initial values: all that needs no compiled kernel."""
     rows = Rows(placement)
     for joint in model.joints:
-        rows.add_joint(joint)
+        if closing is not None and isinstance(joint, GearJoint):  # distances of wheels are those of the closed joints
+            rows.place = placement.at(closing.q)
+            rows.add_joint(closing.closed(joint))
+            rows.place = placement
+        else:
+            rows.add_joint(joint)
     for element in model.elements:
         rows.add_element(element, {joint.name: joint for joint in model.joints})
     terminals = tuple(_terminal(part, placement) for part in _acting(model))
@@ -108,6 +114,9 @@ def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:
         **_law_columns(rows.laws),
         law_pressing=np.array(rows.pressing, dtype=np.int64).reshape(-1, 2),
         **_drive_columns(rows, placement),
+        gear_row=np.array([row for row, _ in rows.gears], dtype=np.int64),
+        gear_pitch=np.array([pitch for _, pitch in rows.gears], dtype=np.float64),
+        **_wheel_columns(rows),
     )
     return mechanism(arrays)
 
@@ -148,6 +157,16 @@ def _drive_columns(rows: Rows, placement: Placement) -> dict[str, Any]:
         "drive_rest": np.array([drive.start for _, drive in rows.drives], dtype=np.float64),
         "drive_ahead": ahead,
         "drive_across": across,
+    }
+
+
+def _wheel_columns(rows: Rows) -> dict[str, Any]:
+    """The wheels of gears as arrays."""
+    types = {"row": np.int64, "side": np.int64, "part": np.int64, "radius": np.float64}
+    columns = {name: np.array([getattr(wheel, name) for wheel in rows.wheels]) for name in WHEELS}
+    return {
+        f"wheel_{name}": values.astype(types[name]) if name in types else values.reshape(-1, 3)
+        for name, values in columns.items()
     }
 
 

@@ -200,7 +200,8 @@ def mechanical_findings(system: MechanicalSystem, q: Array) -> tuple[Finding, ..
     if system.m == 0:
         return tuple(findings)
     if system.n <= LARGEST_DENSE:
-        error = np.abs(difference_jacobian(system.g, q) - G.toarray())
+        slopes = precise_jacobian if system.mech.gear.size else difference_jacobian  # other rows are quadratic
+        error = np.abs(slopes(system.g, q) - G.toarray())
         i, j = np.unravel_index(int(np.argmax(error)), error.shape)
         place = f"worst at row {i} ({system.block_of(offset + int(i))}), column {j} ({system.block_of(int(j))})"
         findings.append(Finding("G = dg/dq", float(error[i, j]) / max(1.0, system.length), DIFFERENCE_TOLERANCE, place))

@@ -19,6 +19,7 @@ import numpy as np
 
 from porthos.errors import InconsistentStateError, ModelError, nearest
 from porthos.model.bodies import STILL, Body, Pose, RigidBody, least_turn, rotation_matrix
+from porthos.model.gears import GearJoint
 from porthos.model.joint_base import GAP_LIMIT, Joint
 from porthos.model.joints import RigidLink
 from porthos.model.model import Model
@@ -215,7 +216,7 @@ class _Problem:
             while found:
                 found = False
                 for joint, (a, b) in zip(self.model.joints, self.ends.tolist(), strict=True):
-                    if (a in placed) != (b in placed):
+                    if not isinstance(joint, GearJoint) and (a in placed) != (b in placed):
                         side = int(a not in placed)
                         self._attach(result, joint, (a, b), side, rng if turned else None)
                         placed |= {a, b}
@@ -291,7 +292,7 @@ def _refuse(problem: _Problem, q: Array) -> None:
     """Raise an error that names the joints that cannot close, in the order in which they were added."""
     model, names = problem.model, [joint.name for joint in problem.model.joints]
     r = np.abs(problem.gaps(q, np.ones(problem.joint.size))[0])
-    share = [k for k in range(len(names)) if r[problem.joint == k].max() > CLOSED]
+    share = [k for k in range(len(names)) if r[problem.joint == k].max(initial=0.0) > CLOSED]
     holds, cannot = [k for k in range(len(names)) if k not in share], []
     for k in share:
         at, left = problem.search(q, [*holds, k])

@@ -6,6 +6,9 @@ whose last slot is the ground. No tables, no compiled code.
 
 from __future__ import annotations
 
+from copy import copy
+from typing import NamedTuple
+
 import numpy as np
 
 from porthos.model.bodies import RigidBody
@@ -13,7 +16,18 @@ from porthos.model.drives import Drive
 from porthos.model.elements import Element, Law
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
-from porthos.model.rows import Angle, Bend, Coincide, Distance, InPlane, Row, Strain, Stretch
+from porthos.model.rows import (
+    Angle,
+    Bend,
+    Coincide,
+    Distance,
+    InPlane,
+    Mesh,
+    Roll,
+    Row,
+    Strain,
+    Stretch,
+)
 from porthos.notation import Array, IntArray
 
 LEAST_SPIN = 1e-3  # of the largest moment of a body: what a thin rod is taken to have about its axis
@@ -35,6 +49,12 @@ class Placement:
                 self.moments[k], self.principal[k] = body.inertia.principal()
                 self.directors[k] = (body.matrix @ self.principal[k]).T  # row i is d_i
 
+    def at(self, q: Array) -> Placement:
+        """The same bodies where the configuration is q."""
+        result = copy(self)
+        result.position, result.directors = q[:, 0], q[:, 1:]
+        return result
+
     @property
     def q(self) -> Array:
         """The configuration (N+1, 4, 3)."""
@@ -50,6 +70,18 @@ class Placement:
         return self.directors[self.index[body]] @ world
 
 
+class Turning(NamedTuple):
+    """A wheel of a gear, see `kernels/gears.py`: vectors are in the directors of its body."""
+
+    row: int
+    side: int
+    part: int
+    radius: float
+    ahead: Array
+    across: Array
+    held: Array
+
+
 class Rows:
     """Collects the coefficients of the rows of all joints and force elements, and the laws of the latter."""
 
@@ -63,6 +95,8 @@ class Rows:
         self.pressing: list[tuple[int, int]] = []  # of each law, the rows whose force makes its friction
         self.first: dict[str, int] = {}  # the first row of each joint
         self.drives: list[tuple[int, Drive]] = []  # with the number of its row
+        self.gears: list[tuple[int, float]] = []  # row and pitch
+        self.wheels: list[Turning] = []
         self.cu: list[Array] = []
         self.cw: list[Array] = []
         self.u0: list[Array] = []
@@ -105,7 +139,29 @@ class Rows:
             case Bend(first_a, first_b, second_a, second_b):
                 mean = (self.on(sides, 0, first_a) + self.on(sides, 1, first_b)) / 2
                 self.add(mean, self.on(sides, 1, second_b) - self.on(sides, 0, second_a))
+            case Mesh(point_a, point_b):
+                w = self.gap(sides, point_a, point_b)
+                if row.bevel:
+                    a, b = row.wheels
+                    w = self.on(sides, 0, a.axis) + self.on(sides, 1, b.axis)
+                self._add_wheels(sides, row, np.zeros((2, 4)), w, 0)
+            case Roll(point_a, point_b, _, along):
+                w, c = self.gap(sides, point_a, point_b), float(along @ (point_b - point_a))
+                self._add_wheels(sides, row, self.on(sides, 1, along), w, 1, c)
         self.row_law += [law] * (len(self.c) - len(self.row_law))
+
+    def _add_wheels(
+        self, sides: tuple[str, str], row: Mesh | Roll, u: Array, w: Array, part: int, c: float = 0.0
+    ) -> None:
+        """Add a row u . w - c with r psi of its wheels beside it, which are in u (part 0) or in w (1)."""
+        self.gears.append((len(self.c), row.pitch))
+        for wheel in row.wheels:
+            held = (u, w)[part][wheel.side, 1:].copy()
+            (u, w)[part][:] += self.on(sides, wheel.side, wheel.radius * wheel.across)
+            name = sides[wheel.side]
+            ahead, across = (self.place.vector(name, x) for x in (wheel.ahead, np.cross(wheel.axis, wheel.ahead)))
+            self.wheels.append(Turning(len(self.c), wheel.side, part, wheel.radius, ahead, across, held))
+        self.add(u, w, c=c)
 
     def add_joint(self, joint: Joint) -> None:
         """Add the rows of a joint."""
@@ -124,6 +180,8 @@ class Rows:
         """
         sides = joint.a, joint.b
         for row in joint.rows:
+            if isinstance(row, Mesh | Roll):  # teeth mesh wherever the wheels are
+                continue
             scale = 1.0 if isinstance(row, Angle) else 1.0 / length
             scale = scale / row.length if isinstance(row, Distance) else scale
             if not (isinstance(row, Angle) and joint.pairs):

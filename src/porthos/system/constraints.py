@@ -14,6 +14,14 @@ from porthos.notation import Array, IntArray
 RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
 
 
+def row_vectors(mech: Mechanism, full: Array, constant: float) -> tuple[Array, Array]:
+    """u and w (R, 3) of all joint rows at `full` (N+1, 4, 3); constant = 0 gives their linear parts."""
+    sides = full[mech.row.body]  # (R, 2, 4, 3)
+    u = constant * mech.form.u0 + np.einsum("rsi,rsik->rk", mech.form.cu, sides)
+    w = constant * mech.form.w0 + np.einsum("rsi,rsik->rk", mech.form.cw, sides)
+    return u, w
+
+
 class ConstraintRows:
     """The rows of a mechanism; its coordinates are those at `slots` of the kernel array (N+1, 4, 3)."""
 
@@ -31,6 +39,7 @@ class ConstraintRows:
             dtype=np.int64,
         ).reshape(-1, 4)
         used = (mech.form.cu != 0.0) | (mech.form.cw != 0.0)
+        used[mech.wheel.row, mech.wheel.side, 1:] = True  # in some configuration
         used &= (mech.row.body < mech.body.size)[..., None]  # the ground does not move
         row, side, at = np.nonzero(used)
         rows = np.concatenate([rigidity[:, 2], 6 * rigid.size + row])
@@ -43,11 +52,11 @@ class ConstraintRows:
         self._joint = row, side, at
         self._places = places.data, places.indices, places.indptr
 
-    def jacobian(self, full: Array, u: Array, w: Array) -> sparse.csr_array:
-        """G (m, n) from the vectors of all bodies (N+1, 4, 3) and u, w (R, 3) of the joint rows."""
-        row, side, at = self._joint
+    def jacobian(self, mech: Mechanism, full: Array, constant: float) -> sparse.csr_array:
+        """G (m, n) at `full` (N+1, 4, 3), or its linear part there; `mech` is the mechanism at a configuration."""
+        (row, side, at), (u, w) = self._joint, row_vectors(mech, full, constant)
         order, indices, pointers = self._places
-        joints = self.mech.form.cu[row, side, at, None] * w[row] + self.mech.form.cw[row, side, at, None] * u[row]
+        joints = mech.form.cu[row, side, at, None] * w[row] + mech.form.cw[row, side, at, None] * u[row]
         values = np.concatenate([full[self._vector], joints]).ravel()[order]
         return sparse.csr_array((values, indices, pointers), shape=self.shape)
 

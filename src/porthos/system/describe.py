@@ -11,6 +11,7 @@ from porthos.model.beams import Beam, Segment
 from porthos.model.bodies import RigidBody
 from porthos.model.drives import Drive
 from porthos.model.elements import Element
+from porthos.model.gears import Gear, GearJoint
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.notation import Array
@@ -44,11 +45,15 @@ def describe(model: Model, closing: Closing | None = None) -> dict[str, Any]:
 
 def _joint(joint: Joint) -> dict[str, Any]:
     """A joint where it is closed: what both bodies share is there once."""
-    left = {"frame", "rough", "rate", "normal_b", "rotation_b", *(["axis_b"] if hasattr(joint, "axis") else [])}
-    more = {}
+    left = {"frame", "rough", "rate", "normal_b", "rotation_b"}
+    if hasattr(joint, "axis") and not isinstance(joint, GearJoint):
+        left.add("axis_b")
+    more: dict[str, Any] = {}
     if isinstance(joint, Drive):
         left.add(joint.prescribed)
         more["motion"] = joint.motion.text
+    if isinstance(joint, Gear):
+        more["radii"] = [abs(wheel.radius) for wheel in joint.mesh.wheels if not joint.mesh.bevel]
     return {"kind": joint.kind, **{key: value for key, value in _plain(joint).items() if key not in left}, **more}
 
 
@@ -92,4 +97,4 @@ def _shape(shape: Any) -> dict[str, Any]:
 
 def _plain(part: Any) -> dict[str, Any]:
     values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
-    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+    return {k: np.asarray(v).tolist() if isinstance(v, np.ndarray | tuple) else v for k, v in values.items()}

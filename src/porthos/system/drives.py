@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from porthos.errors import InputError, PorthosError
+from porthos.kernels.gears import gear_gaps
 from porthos.kernels.tables import LENGTH, TURN, Mechanism
 from porthos.model.drives import Motion
 from porthos.notation import Array
+from porthos.system.gears import gear_joints
 
 if TYPE_CHECKING:
     from porthos.system.mechanical import MechanicalSystem
@@ -118,7 +120,9 @@ def lost(system: MechanicalSystem, q: Array, s: Array) -> Array:
     u = form.u0 + np.einsum("krsi,krsij->krj", cu, sides)
     w = form.w0 + np.einsum("rsi,krsij->krj", form.cw, sides)
     lengths = sum(np.any(vector[:, :, 0] != 0.0, axis=1).astype(int) for vector in (form.cu, form.cw))
-    gap = np.abs(np.einsum("krj,krj->kr", u, w) - c) / system.length**lengths
+    gap = np.einsum("krj,krj->kr", u, w) - c
+    gap[:, mech.gear.row] = gear_gaps(mech, q, system.still)
+    gap = np.abs(gap) / system.length**lengths
     return np.asarray(~np.all(gap < LOST, axis=1))
 
 
@@ -143,13 +147,19 @@ def frozen(system: MechanicalSystem, wrench: Array) -> MechanicalSystem:
 
 
 def require_descriptor(system: MechanicalSystem) -> None:
-    """Refuse what the equations of a descriptor system do not hold: drives, and friction by the forces of joints."""
+    """Refuse what the equations of a descriptor system do not hold: drives, gears, friction by forces of joints."""
     if system.drives:
         names = ", ".join(f"'{drive.name}'" for drive in system.drives)
         raise PorthosError(
             f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are known "
             "to Midpoint, MidpointGGL and their compositions only. Run it with one of them, or put a joint in the "
             "place of a drive that stands still, or a port with a controller in that of one that moves."
+        )
+    if system.mech.gear.size:
+        names = ", ".join(f"'{system.joint_names[j]}'" for j in gear_joints(system.mech))
+        raise PorthosError(
+            f"system '{system.name}': expected a mechanism without gears, found {names}: rows with angles, which are "
+            "not quadratic, are known to Midpoint, MidpointGGL and their compositions only. Run it with one of them."
         )
     refuse_friction(system)
 

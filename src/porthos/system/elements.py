@@ -125,8 +125,7 @@ class Elements:
     def respond(self, q: Array, v: Array) -> Response:
         """Rows, multipliers and slopes at kernel arrays q, v (N+1, 4, 3)."""
         lam, K, D = self._multipliers(q, v)
-        G = self._rows.jacobian(q, self._vectors.u, self._vectors.w)
-        rate = self._rows.jacobian(v, self._rates.u, self._rates.w)
+        G, rate = self._rows.jacobian(self.mech, q, 1.0), self._rows.jacobian(self.mech, v, 0.0)
         return Response(G, rate, lam, self._square(K), self._square(D))
 
     def _multipliers(self, q: Array, v: Array, joints: Array | None = None) -> tuple[Array, Array, Array]:

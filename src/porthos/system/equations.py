@@ -42,18 +42,39 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """r times the angle of y against a wheel: r atan2(across . y, ahead . y)."""
+
+    radius: float
+    ahead: Combination
+    across: Combination
+    y: Combination
+
+    def written(self, hand: Hand, names: Sequence[str]) -> str:
+        """The term of the row."""
+        sine, cosine = (hand.product(vector, self.y, names) for vector in (self.across, self.ahead))
+        return hand.scaled(self.radius, hand.angle % (sine, cosine))
+
+
+@dataclass(frozen=True)
 class RowEquation:
-    """g = u . w - c, or three rows w = 0 at once if there is no u."""
+    """g = u . w - c, or three rows w = 0 at once if there is no u; of a gear the one with its slopes at t = 0."""
 
     u: Combination | None
     w: Combination
     c: float
+    turns: tuple[Turn, ...] = ()  # of the wheels of a gear
+    rest: Combination | None = None  # what u has as a factor beside them: a rack
 
     def written(self, hand: Hand, names: Sequence[str]) -> str:
         """The equation; u = w/2 is half of a square."""
         w = hand.sum(self.w, names)
         if self.u is None:
             return f"{w} = 0"
+        if self.turns:
+            parts = [turn.written(hand, names) for turn in self.turns]
+            parts += [hand.product(self.u, self.rest, names)] if self.rest else []
+            return f"{hand.added(parts)} = {hand.number(self.c)}"
         if self.c:  # of all rows only distances have one
             return f"{hand.half % (hand.norm % w)}^2 = {hand.number(self.c)}"
         return f"{hand.product(self.u, self.w, names)} = 0"
@@ -213,6 +234,8 @@ class Equations:
         sentence = f"{self._called(hand, joint)}, multipliers at x[{joint.first}:{joint.first + joint.size}]."
         if joint.motion:
             sentence += f" At t = 0; it follows {hand.name(joint.motion)}."
+        if any(row.turns for row in joint.rows):
+            sentence += " Slopes are those at t = 0."
         formulas = [row.written(hand, self._names) for row in joint.rows]
         for b, part in enumerate(self.parts):
             if part.name in joint.sides:
@@ -322,9 +345,27 @@ def _rows(rows: Rows, rigid: list[bool], joined: bool) -> tuple[RowEquation, ...
         u, w = (_combination(c[r], sides, rigid) for c in (rows.cu, rows.cw))
         u = u + Combination(constant=rows.u0[r])
         vector = joined and np.array_equal(rows.u0[r], (1.0, 0.0, 0.0))
-        result.append(RowEquation(None if vector else u.tidy(), w.tidy(), rows.c[r]))
+        turns, rest = _turns(rows, r, sides, rigid, (u.tidy(), w.tidy()))
+        result.append(RowEquation(None if vector else u.tidy(), w.tidy(), rows.c[r], turns, rest))
         r += 3 if vector else 1
     return tuple(result)
+
+
+def _turns(
+    rows: Rows, r: int, sides: list[int], rigid: list[bool], vectors: tuple[Combination, Combination]
+) -> tuple[tuple[Turn, ...], Combination | None]:
+    """The wheels of row r, and what a rack has as a factor beside them."""
+    turns, rest = [], None
+    for wheel in (one for one in rows.wheels if one.row == r):
+        ahead, across = np.zeros((2, 4)), np.zeros((2, 4))
+        ahead[wheel.side, 1:], across[wheel.side, 1:] = wheel.ahead, wheel.across
+        parts = [_combination(c, sides, rigid).tidy() for c in (ahead, across)]
+        turns.append(Turn(wheel.radius, parts[0], parts[1], vectors[1 - wheel.part]))
+        if wheel.part == 1:
+            held = rows.cw[r].copy()
+            held[wheel.side, 1:] = wheel.held
+            rest = _combination(held, sides, rigid).tidy()
+    return tuple(turns), rest
 
 
 def _combination(coefficients: Array, sides: list[int], rigid: list[bool]) -> Combination:

@@ -15,11 +15,14 @@ from porthos.errors import InconsistentStateError, ModelError
 from porthos.notation import Array
 from porthos.system.coefficients import moved
 from porthos.system.constraints import RIGIDITY
+from porthos.system.gears import gear_joints, looseness
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, joint_gaps, rigid_velocity, velocity_gaps
 
 CONSISTENT = 1e-12  # relative violation that counts as round-off of the user's numbers
 REFUSED = 1e-8
+LOOSE = 1e-6  # rate of what joints should hold at gears, relative to the motion, that is not round-off
+AWAY = 0.3  # rad: how far bodies turn to see that
 ITERATIONS = 30
 
 Values = tuple[Array, Array]  # configuration (N+1, 4, 3) and twists (N, 6)
@@ -62,6 +65,8 @@ def place(system: MechanicalSystem, given: Values, found: Values, initial: Liter
     if system.drives:
         speeds = _violations(system, q, twist)[1] / max(1.0, float(np.abs(system.row_rates[0]).max()))
         _refuse(system, (np.zeros_like(speeds), speeds), "The joints do not allow the motion of the drives: ")
+    if system.mech.gear.size:
+        _require_bearings(system, q)
     v = rigid_velocity(system, q, twist)
     system._q0, system._v0 = q, v
     system.adjustments = _report(system, *given, q, twist)
@@ -91,6 +96,29 @@ def nearest_velocity(system: MechanicalSystem, q: Array, twist: Array) -> Array:
 def _violations(system: MechanicalSystem, q: Array, twist: Array) -> tuple[Array, Array]:
     """|g| and |G v - c'| of every joint row."""
     return np.abs(joint_gaps(system, q)), np.abs(velocity_gaps(system, q, rigid_velocity(system, q, twist)))
+
+
+def _require_bearings(system: MechanicalSystem, q: Array) -> None:
+    """Refuse gears whose wheels the joints do not hold.
+
+    Seen at a random one of the velocities that joints allow, here and a little further, as q may be a dead centre.
+    """
+    given = np.random.default_rng(0).normal(size=(len(system.body_names), 6)) * np.repeat([system.length, 1.0], 3)
+    rates = []
+    for _ in range(2):
+        twist = nearest_velocity(system, q, given)
+        omega = np.append(twist[:, 3:], np.zeros((1, 3)), axis=0)
+        loose = looseness(system.mech, q, rigid_velocity(system, q, twist), omega)
+        rates.append(loose / max(1.0, float(np.abs(omega).max())))
+        q = _project_position(system, moved(q, AWAY / max(1.0, float(np.abs(omega).max())) * twist))
+    names = [system.joint_names[j] for j in gear_joints(system.mech)]
+    off = [f"'{name}'" for name, rate in zip(names, np.max(rates, axis=0), strict=True) if rate > LOOSE]
+    if off:
+        raise ModelError(
+            f"model '{system.name}': gear or rack {', '.join(off)}: expected joints that hold centres at a constant "
+            "distance and axes at a constant angle, found that these can change. Let each wheel turn about its centre "
+            "in a revolute joint on the ground or on a common carrier, and a rack slide in a prismatic one."
+        )
 
 
 def _row_scale(system: MechanicalSystem) -> Array:

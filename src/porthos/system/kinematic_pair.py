@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.errors import PorthosError
+from porthos.model.gears import GearJoint
 from porthos.model.joint_base import Joint
 from porthos.model.rows import Angle, Coincide, Distance, InPlane
 from porthos.notation import Array
@@ -42,6 +43,11 @@ class KinematicPair(Connection):
             raise PorthosError(
                 f"interconnect: {self.joint.where}: expected points and axes in world coordinates, found frame='body'. "
                 "Give them as they are at the start, or put both bodies into one model."
+            )
+        if isinstance(self.joint, GearJoint):
+            raise PorthosError(
+                f"interconnect: {self.joint.where}: expected a joint that holds points or axes, found turns of wheels. "
+                "Put both bodies, and the joints that hold them, into one model."
             )
         start = []
         for system, width in zip(systems, widths, strict=True):

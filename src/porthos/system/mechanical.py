@@ -18,10 +18,11 @@ from scipy import sparse
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
 from porthos.system.check import Report, mechanical_findings
-from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows
+from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows, row_vectors
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.drives import Driven, inputs_at, refuse_friction, require_descriptor, row_rates
 from porthos.system.elements import Elements
+from porthos.system.gears import meshed
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.loads import Loads, Terminal
 from porthos.system.naming import Named
@@ -233,25 +234,18 @@ class MechanicalSystem(Named, PHDAE):
         d = full[self.rigid, 1:]
         gram = np.einsum("bik,bjk->bij", d, d)
         rigidity = [(gram[:, i, j] - 1) / 2 if i == j else gram[:, i, j] for i, j in RIGIDITY]
-        u, w = self.row_vectors(full, constant=1.0)
-        return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - self.mech.row.c])
+        mech = meshed(self.mech, full)
+        u, w = row_vectors(mech, full, constant=1.0)
+        return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - mech.row.c])
 
     def G(self, q: Array) -> sparse.csr_array:
         """The constraint Jacobian dg/dq (m, n)."""
         full = self.to_kernel(q)
-        return self._rows.jacobian(full, *self.row_vectors(full, constant=1.0))
+        return self._rows.jacobian(meshed(self.mech, full), full, constant=1.0)
 
     def G_rate(self, v: Array) -> sparse.csr_array:
         """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
-        full = self.to_kernel(v, rate=True)
-        return self._rows.jacobian(full, *self.row_vectors(full, constant=0.0))
-
-    def row_vectors(self, full: Array, constant: float) -> tuple[Array, Array]:
-        """u and w (R, 3) of all joint rows; constant = 0 gives their linear parts."""
-        sides = full[self.mech.row.body]  # (R, 2, 4, 3)
-        u = constant * self.mech.form.u0 + np.einsum("rsi,rsik->rk", self.mech.form.cu, sides)
-        w = constant * self.mech.form.w0 + np.einsum("rsi,rsik->rk", self.mech.form.cw, sides)
-        return u, w
+        return self._rows.jacobian(self.mech, self.to_kernel(v, rate=True), constant=0.0)
 
     def G_stiffness(self, lam: Array) -> sparse.csr_array:
         """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""

@@ -2,6 +2,7 @@
 
 N rigid bodies, P point masses, R rows of joints. G maps twists (v, omega) to the rates of the rows, in world axes:
 coincide, in-plane and distance rows see the velocity of points, angle rows a.b see omega_A.(a x b) + omega_B.(b x a).
+A wheel sees psi' = h.(y' - omega x y), h = (n x y)/|n x y|^2, of the vector y that it faces.
 From the model alone: no tables, no compiled code. Dense matrices of closed loops only, since trees have full rank.
 """
 
@@ -16,7 +17,7 @@ from porthos.model.bodies import Body, RigidBody
 from porthos.model.drives import Drive
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
-from porthos.model.rows import Angle, Coincide, Distance, InPlane
+from porthos.model.rows import Angle, Coincide, Distance, InPlane, Mesh, Roll
 from porthos.notation import Array, IntArray
 from porthos.system.closing import Closing, close, is_open
 from porthos.system.ranks import dependent_rows
@@ -156,8 +157,27 @@ class _Jacobian:
                 case Distance(pa, pb, length):
                     n = (pb - pa) / length
                     pairs.append((-self._moves(joint.a, pa, n), self._moves(joint.b, pb, n)))
+                case Mesh() | Roll():
+                    pairs.append(self._turning(joint, row))
         A, B = zip(*pairs, strict=True)
         return np.array(A), np.array(B)
+
+    def _turning(self, joint: Joint, row: Mesh | Roll) -> tuple[Array, Array]:
+        """The row of a gear for the twists of A and B."""
+        sides, (pa, pb) = [np.zeros(6), np.zeros(6)], joint.points
+        for wheel in row.wheels:
+            h, y = wheel.radius * wheel.across, wheel.faced
+            sides[wheel.side][3:] -= np.cross(y, h)
+            if isinstance(row, Roll) or row.bevel:  # y is fixed in the other side
+                sides[1 - wheel.side][3:] += np.cross(y, h)
+            else:
+                sides[0] -= self._moves(joint.a, pa, h)
+                sides[1] += self._moves(joint.b, pb, h)
+        if isinstance(row, Roll):
+            sides[0] -= self._moves(joint.a, pa, row.along_b)
+            sides[1] += self._moves(joint.b, pb, row.along_b)
+            sides[1][3:] += np.cross(row.along_b, pb - pa)
+        return sides[0], sides[1]
 
     def _moves(self, name: str, point: Array, along: Array) -> Array:
         """n . (v + omega x r) as a row for (v, omega)."""
@@ -187,7 +207,8 @@ class _Jacobian:
 
     def _repeats(self, G: Array, owners: IntArray) -> tuple[Repeat, ...]:
         """The rows that lie in the span of those before them, counted by joints and kinds."""
-        kinds = {k: [isinstance(row, Angle) for row in self.joints[k].rows for _ in range(row.count)] for k in owners}
+        angles = Angle | Mesh
+        kinds = {k: [isinstance(row, angles) for row in self.joints[k].rows for _ in range(row.count)] for k in owners}
         turning = np.concatenate([kinds[k] for k in dict.fromkeys(owners.tolist())])
         rows, basis = G / np.linalg.norm(G, axis=1, keepdims=True), np.zeros((0, G.shape[1]))
         repeating: dict[int, list[int]] = {}

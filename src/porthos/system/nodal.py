@@ -15,6 +15,8 @@ from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.coefficients import reduced_blocks
+from porthos.system.constraints import row_vectors
+from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.ranks import LARGEST_DENSE, left_null_space
 
@@ -31,13 +33,15 @@ def row_memory(system: MechanicalSystem) -> RowVectors:
 
 def joint_gaps(system: MechanicalSystem, q: Array) -> Array:
     """g (R,) of every joint row."""
-    u, w = system.row_vectors(q, constant=1.0)
-    return np.einsum("rk,rk->r", u, w) - system.mech.row.c
+    mech = meshed(system.mech, q)
+    u, w = row_vectors(mech, q, constant=1.0)
+    return np.einsum("rk,rk->r", u, w) - mech.row.c
 
 
 def velocity_gaps(system: MechanicalSystem, q: Array, v: Array) -> Array:
     """G v - c' (R,) of every joint row; c' is that of drives."""
-    (u, w), (du, dw) = system.row_vectors(q, constant=1.0), system.row_vectors(v, constant=0.0)
+    mech = meshed(system.mech, q)
+    (u, w), (du, dw) = row_vectors(mech, q, constant=1.0), row_vectors(mech, v, constant=0.0)
     return np.einsum("rk,rk->r", u, dw) + np.einsum("rk,rk->r", w, du) - system.row_rates[0]
 
 
@@ -69,9 +73,8 @@ def nearest_twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
 
 def reduced_rows(mech: Mechanism, q: Array) -> Array:
     """All rows of G P (R, 2, 6), each side by itself."""
-    form, sides = mech.form, q[mech.row.body]  # (R, 2, 4, 3)
-    u, w = (c0 + np.einsum("rsi,rsik->rk", c, sides) for c0, c in ((form.u0, form.cu), (form.w0, form.cw)))
-    return reduced_blocks(q, mech.row.body, form.cu, form.cw, u, w)
+    mech = meshed(mech, q)
+    return reduced_blocks(q, mech.row.body, mech.form.cu, mech.form.cw, *row_vectors(mech, q, constant=1.0))
 
 
 def reduced_jacobian(system: MechanicalSystem, q: Array, rows: IntArray) -> Array:
@@ -119,22 +122,22 @@ class NodalMatrix:
         first = 6 * q.shape[0]
         self._side[:first] = 0.0
         self._side[first : first + gaps.size] = gaps
-        return self._solve(q)[1][: first - 6].reshape(-1, 6)
+        return self._solve(meshed(self.system.mech, q), q)[1][: first - 6].reshape(-1, 6)
 
     def accelerations(self, q: Array, v: Array, wrench: Array) -> tuple[Array, Array]:
         """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = c''.
 
         Where rows repeat others, the multipliers of closed loops are those of least norm.
         """
-        mech, result, first = self.system.mech, np.zeros_like(q), 6 * q.shape[0]
-        nodal.acceleration_side(*self._applied(q, v, wrench, result))
+        mech, result, first = meshed(self.system.mech, q), np.zeros_like(q), 6 * q.shape[0]
+        nodal.acceleration_side(*self._applied(mech, q, v, wrench, result))
         self._side[first : first + mech.row.size] += self.system.row_rates[1]
         applied, lam, rows = self._side.copy(), None, slice(first, first + mech.row.size)
         for _ in range(FRICTION_SOLVES if self.system.element_names and self.system.elements.rubs else 1):
             last, self._side[:] = lam, applied
             if self.system.element_names:
                 self.system.elements.add_forces(q, v, self._side, lam)
-            redundant, x = self._solve(q)
+            redundant, x = self._solve(mech, q)
             lam = least_norm(self.system, q, x[rows]) if redundant > 0 else x[rows]
             if last is not None and np.abs(lam - last).max(initial=0.0) <= SETTLED * np.abs(lam).max(initial=0.0):
                 break
@@ -143,14 +146,14 @@ class NodalMatrix:
 
     def samples(self, q: Array, v: Array, wrench: Array) -> Iterator[tuple[Any, tuple[Any, ...]]]:
         """Its kernels and their arguments at a state."""
-        yield nodal.solve_at, self._matrix(q)
-        yield nodal.acceleration_side, self._applied(q, v, wrench, np.zeros_like(q))
+        yield nodal.solve_at, self._matrix(self.system.mech, q)
+        yield nodal.acceleration_side, self._applied(self.system.mech, q, v, wrench, np.zeros_like(q))
 
-    def _matrix(self, q: Array) -> tuple[Any, ...]:
-        return self.system.mech, self.system.layout, q, self._side, self._rows, self._factors
+    def _matrix(self, mech: Mechanism, q: Array) -> tuple[Any, ...]:
+        return mech, self.system.layout, q, self._side, self._rows, self._factors
 
-    def _applied(self, q: Array, v: Array, wrench: Array, result: Array) -> tuple[Any, ...]:
-        return self.system.mech, q, v, wrench, self._rows, self._rates, result, self._side
+    def _applied(self, mech: Mechanism, q: Array, v: Array, wrench: Array, result: Array) -> tuple[Any, ...]:
+        return mech, q, v, wrench, self._rows, self._rates, result, self._side
 
-    def _solve(self, q: Array) -> tuple[int, Array]:
-        return nodal.solve_at(*self._matrix(q))
+    def _solve(self, mech: Mechanism, q: Array) -> tuple[int, Array]:
+        return nodal.solve_at(*self._matrix(mech, q))

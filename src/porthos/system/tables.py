@@ -19,17 +19,20 @@ from porthos.kernels.tables import (
     COINCIDE_REST,
     DRIVE,
     FORM,
+    GEAR,
     GENERAL,
     JOINT,
     LAW,
     LOAD,
     ROW,
     TURN,
+    WHEEL,
     Mechanism,
 )
 from porthos.notation import Array, IntArray, Records, records
 
 DRIVEN = ("row", "measure", "rest", "ahead", "across")
+WHEELS = ("row", "side", "part", "radius", "ahead", "across", "held")
 
 
 class Plain(NamedTuple):
@@ -68,6 +71,15 @@ class Plain(NamedTuple):
     drive_rest: Array  # (D,)
     drive_ahead: Array  # (D, 3)
     drive_across: Array  # (D, 3)
+    gear_row: IntArray  # (G,)
+    gear_pitch: Array  # (G,)
+    wheel_row: IntArray  # (W,)
+    wheel_side: IntArray  # (W,)
+    wheel_part: IntArray  # (W,)
+    wheel_radius: Array  # (W,)
+    wheel_ahead: Array  # (W, 3)
+    wheel_across: Array  # (W, 3)
+    wheel_held: Array  # (W, 3)
 
 
 def mechanism(plain: Plain) -> Mechanism:
@@ -91,6 +103,17 @@ def mechanism(plain: Plain) -> Mechanism:
         load=records(LOAD, point=plain.load_point, body=plain.load_body, printed=plain.load_printed),
         drive=records(
             DRIVE, **{name: getattr(plain, f"drive_{name}") for name in DRIVEN}, marker=places[plain.drive_row, 0, 0]
+        ),
+        gear=records(
+            GEAR,
+            row=plain.gear_row,
+            pitch=plain.gear_pitch,
+            wheels=np.searchsorted(plain.wheel_row, np.stack([plain.gear_row, plain.gear_row + 1], axis=1)),
+        ),
+        wheel=records(
+            WHEEL,
+            **{name: getattr(plain, f"wheel_{name}") for name in WHEELS},
+            marker=places[plain.wheel_row, plain.wheel_side, plain.wheel_part],
         ),
         law=records(LAW, **{name: getattr(plain, f"law_{name}") for name in LAW.names or ()}),
         knot=plain.knot,
@@ -119,6 +142,8 @@ def plain(mech: Mechanism) -> Plain:
         **{f"law_{name}": column(mech.law, name) for name in LAW.names or ()},
         knot=mech.knot,
         **{f"drive_{name}": column(mech.drive, name) for name in DRIVEN},
+        **{f"gear_{name}": column(mech.gear, name) for name in ("row", "pitch")},
+        **{f"wheel_{name}": column(mech.wheel, name) for name in WHEELS},
     )
 
 
@@ -129,11 +154,11 @@ def constraints_of(mech: Mechanism) -> Mechanism:
 
 def elements_of(mech: Mechanism) -> Mechanism:
     """The mechanism without its joints."""
-    return _part(mech, mech.joint.soft == 1, ("drive_",))
+    return _part(mech, mech.joint.soft == 1, ("drive_", "gear_", "wheel_"))
 
 
 def _part(mech: Mechanism, chosen: NDArray[np.bool_], without: tuple[str, ...]) -> Mechanism:
-    """Some joints of a mechanism, without tables whose names begin so; drives are among the first rows."""
+    """Some joints of a mechanism, without tables whose names begin so; drives and gears are among the first rows."""
     counts = (mech.joint.last - mech.joint.first)[chosen]
     everything, rows = plain(mech), np.repeat(chosen, mech.joint.last - mech.joint.first)
     of_rows = {name: getattr(everything, name)[rows] for name in ("row_body", "cu", "cw", "u0", "w0", "c", "row_law")}
@@ -150,11 +175,14 @@ def _markers(plain: Plain) -> tuple[IntArray, Array, IntArray]:
     Returns the range of each body and of the ground (N+1, 2), the vectors, and their places in the rows (R, 2, 2).
     """
     vectors = np.stack([plain.cu[:, :, 1:], plain.cw[:, :, 1:]], axis=2)  # (R, 2, 2, 3)
-    used = vectors.any(axis=3)
-    owner = np.broadcast_to(plain.row_body[:, :, None], used.shape)[used]
+    used: NDArray[np.bool_] = np.any(vectors, axis=3)
     alone = np.zeros(used.shape)  # vectors that turn in the body
     turning = plain.drive_row[plain.drive_measure == TURN]
     alone[turning, 0, 0] = 1.0 + np.arange(turning.size)
+    wheels = plain.wheel_row, plain.wheel_side, plain.wheel_part
+    alone[wheels] = 1.0 + turning.size + np.arange(plain.wheel_row.size)
+    used[wheels] = True
+    owner = np.broadcast_to(plain.row_body[:, :, None], used.shape)[used]
     keys = np.column_stack([owner, alone[used], vectors[used] + 0.0])  # no -0.0
     found, place = np.unique(keys, axis=0, return_inverse=True)
     places = np.full(used.shape, len(found), dtype=np.int64)
