@@ -356,6 +356,25 @@ REFERENCES: tuple[Reference, ...] = (
         for form, within in {"index 3": 1e-5, "index 2": 1e-5, "GGL": 1e-5, "index 1": 1e-5, "Gauss": 1e-7}.items()
     ),
     Reference(
+        "planetary_gear",
+        "speeds",
+        "speeds [rad/s] of sun, carrier and ring at t = 0.05, 0.2, 1 s",
+        (
+            (24.3482261581375, 5.6981989494433, -1.7618119340344),
+            (58.0975428357833, 11.4601162540702, -7.1948543786150),
+            (79.9801629267157, 13.9714095907106, -12.4320917436915),
+        ),
+        1e-4,
+        "exact: matrix exponential",
+    ),
+    Reference(
+        "planetary_gear", "force", "force [N] of all teeth on the sun at t = 1 s", 41.62409083350401, 1e-4, "exact"
+    ),
+    Reference("planetary_gear", "willis", "what Willis' equation misses [rad/s]", 0.0, 1e-11, "kinematics"),
+    Reference("planetary_gear", "gap", "largest |g| over ten turns of the sun", 0.0, 1e-12, "kinematics"),
+    Reference("planetary_gear", "balance", "H - H(0) + losses - W [J] over 1 s, of 136 J", 0.0, 1e-11, "balance"),
+    Reference("planetary_gear", "freedom", "degrees of freedom, and rows that repeat others", (2, 2), 0.0, "counting"),
+    Reference(
         "redundant_masses",
         "q",
         "coordinates [m] at t = 10 s",

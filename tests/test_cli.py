@@ -34,6 +34,7 @@ from gallery import (
     gyroscope,
     heavy_top,
     pendulum,
+    planetary_gear,
     slider_crank,
     suspension,
 )
@@ -58,6 +59,7 @@ GALLERY = {
     "gyroscope": gyroscope,
     "heavy-top": heavy_top,
     "pendulum": pendulum,
+    "planetary-gear": planetary_gear,
     "slider-crank": slider_crank,
     "suspension": suspension,
 }

@@ -36,6 +36,7 @@ from gallery import (
     maxwell,
     pendulum,
     pendulum_forms,
+    planetary_gear,
     reactor,
     redundant_masses,
     robot_arm,
@@ -567,6 +568,27 @@ def test_crane_as_the_equation_of_its_load_says():
     np.testing.assert_allclose(number["swing"], 15 * np.abs(spherical_jn(2, z)) / z**2, atol=2e-5)
 
 
+def test_planetary_gear_against_the_exponential_of_a_matrix():
+    """A w' + C w = (3.5, -2.5) T in the speeds of carrier and ring, with numbers written down again."""
+    wheels = (
+        (0.5 * 1.2 * 0.048**2, (3.5, -2.5)),
+        (0.5 * 1.0 * 0.1**2 + 3 * 0.6 * 0.084**2, (1, 0)),
+        (0.5 * 2.5 * (0.12**2 + 0.14**2), (0, 1)),
+        (3 * 0.5 * 0.6 * 0.036**2, (-7 / 3, 10 / 3)),
+    )
+    A = sum(inertia * np.outer(a, a) for inertia, a in wheels)
+    M = np.zeros((3, 3))
+    M[:2] = np.linalg.solve(A, [[-0.5, 0, 7.0], [0, -0.4, -5.0]])
+    w = np.array([(expm(M * t) @ (0, 0, 1))[:2] for t in (0.05, 0.2, 1.0)])
+    number = planetary_gear.number()
+    np.testing.assert_allclose(number["speeds"], np.column_stack([w @ (3.5, -2.5), w]), atol=1e-4)
+    rate = (M[:2] @ (*w[-1], 1)) @ (3.5, -2.5)
+    assert number["force"] == pytest.approx((2.0 - wheels[0][0] * rate) / 0.048, abs=1e-4)
+    assert number["willis"] < 1e-11
+    assert number["gap"] < 1e-12
+    assert number["balance"] < 1e-11
+
+
 def test_maxwell_element_against_the_exponential_of_a_matrix():
     """(e, v)' = (v - k e/c, -k e/m), with numbers written down again."""
     A = np.array([[-200 / 30, 1], [-200 / 2, 0]])
@@ -683,6 +705,7 @@ QUIET = [
     maxwell,
     pendulum,
     pendulum_forms,
+    planetary_gear,
     redundant_masses,
     robot_arm,
     sliding_pendulum,
