@@ -89,6 +89,10 @@ def test_teeth_press_as_the_formula_says(scheme):
     force, torque = run.joint("mesh").force @ shop.R, run.joint("mesh").torque @ shop.R
     assert force == pytest.approx(np.tile((0, I_B * alpha / 3 / 0.3, 0), (run.t.size, 1)), abs=1e-4)
     assert torque == pytest.approx(np.tile((0, 0, -I_B * alpha / 3), (run.t.size, 1)), abs=1e-4)
+    assert run.joint("mesh").force_a @ shop.R == pytest.approx(-force, abs=1e-10)
+    assert run.joint("mesh").torque_a @ shop.R == pytest.approx(
+        np.tile((0, 0, I_A * alpha - 3), (run.t.size, 1)), abs=1e-4
+    )
     bearing = run.joint("left").force @ shop.R  # holds what presses on A
     assert np.abs(bearing - force).max() < 1e-10
     assert run.joint("mesh").multipliers[:, 0] == pytest.approx(-force[:, 1], abs=1e-10)

@@ -50,6 +50,30 @@ def chain():
     return model
 
 
+def geared():
+    """A wheel on a carrier that turns, in a ring that stands still, and the carrier on a rack."""
+    model = ph.Model("geared")
+    model.body("carrier", ph.Cylinder(1.0, 0.1, 0.02))
+    model.body("planet", ph.Cylinder(0.5, 0.1, 0.02), position=(0.2, 0, 0))
+    model.body("bar", ph.Box(2.0, (0.5, 0.02, 0.02)), position=(0, -0.1, 0))
+    model.revolute("axle", "ground", "carrier", at=(0, 0, 0), axis=(0, 0, 1), rate=5.0)
+    model.revolute("pin", "carrier", "planet", at=(0.2, 0, 0), axis=(0, 0, 1))
+    model.prismatic("slide", "ground", "bar", at=(0, -0.1, 0), axis=(1, 0, 0))
+    model.gear("ring", "planet", "ground", at_b=(0, 0, 0), teeth=(20, 60), internal=True)
+    model.rack("rack", "carrier", "bar", at=(0, 0, 0), axis=(0, 0, 1), at_b=(0, -0.1, 0))
+    return model
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=IDS)
+def test_gears_keep_energy_and_ratio(scheme):
+    run = ph.simulate(geared(), scheme, STEP, STEPS * STEP)
+    inertia = 0.005 + 0.5 * 0.2**2 + 0.0025 * 2**2 + 2.0 * 0.1**2  # the planet turns by -2, the bar moves by 0.1 m
+    assert run.energy == pytest.approx(np.full(STEPS + 1, 0.5 * inertia * 25.0), rel=1e-13)
+    assert run["planet"].angular_velocity[:, 2] == pytest.approx(np.full(STEPS + 1, -10.0), rel=2e-3)
+    assert run["bar"].velocity[:, 0] == pytest.approx(np.full(STEPS + 1, 0.5), rel=2e-3)
+    assert run.position_error.max() < 1e-14
+
+
 @pytest.fixture(scope="module", params=SCHEMES, ids=IDS)
 def run(request):
     inputs = {"wind": lambda t: (0.5, np.sin(5 * t), 0.2)}

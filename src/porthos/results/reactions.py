@@ -28,25 +28,25 @@ def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Arra
 
 
 def joint_reaction(
-    system: MechanicalSystem, joint: int, q: Array, multipliers: Array, wrench: Array
+    system: MechanicalSystem, joint: int, q: Array, multipliers: Array, wrench: Array, side: int = 1
 ) -> tuple[Array, Array]:
-    """Force and torque (T, 3) that a joint exerts on its second body at its point there."""
+    """Force and torque (T, 3) that a joint exerts on its second body, or the first (side 0), at its point there."""
     ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
     config, mech = np.concatenate([q, ground], axis=1), system.mech
     changing = np.append(mech.drive.row, mech.gear.row)
     if not np.isin(changing, np.arange(*mech.joint[joint].tolist()[:2])).any():
-        return _reaction(system, mech, joint, config, multipliers)
+        return _reaction(system, mech, joint, config, multipliers, side)
     nodes = [meshed(frozen(system, u).mech, at) for u, at in zip(wrench, config, strict=True)]
-    parts = [_reaction(system, at, joint, config[[k]], multipliers[[k]]) for k, at in enumerate(nodes)]
+    parts = [_reaction(system, at, joint, config[[k]], multipliers[[k]], side) for k, at in enumerate(nodes)]
     force, torque = (np.concatenate(part) for part in zip(*parts, strict=True))
     return force, torque
 
 
 def _reaction(
-    system: MechanicalSystem, mech: Mechanism, joint: int, config: Array, multipliers: Array
+    system: MechanicalSystem, mech: Mechanism, joint: int, config: Array, multipliers: Array, side: int
 ) -> tuple[Array, Array]:
     """The same where the rows of the joint are those of `mech` at all configurations (T, N+1, 4, 3)."""
-    rows, side = slice(int(mech.joint[joint].first), int(mech.joint[joint].last)), 1
+    rows = slice(int(mech.joint[joint].first), int(mech.joint[joint].last))
     sides = config[:, mech.row.body[rows]]  # (T, r, 2, 4, 3)
     u = mech.form.u0[rows] + np.einsum("rsi,trsik->trk", mech.form.cu[rows], sides)
     w = mech.form.w0[rows] + np.einsum("rsi,trsik->trk", mech.form.cw[rows], sides)

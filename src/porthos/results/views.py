@@ -48,31 +48,50 @@ class BodyView:
 
 
 class JointView:
-    """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step."""
+    """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step.
+
+    `force_a` and `torque_a` are those on its first body, at its point there.
+    """
 
     def __init__(self, run: Trajectory, index: int) -> None:
         self._run, self._index = run, index
 
-    @cached_property
-    def _reaction(self) -> tuple[Array, Array]:
+    def _reaction(self, side: int) -> tuple[Array, ...]:
         run = self._run
 
         def reaction(rows: slice) -> tuple[Array, ...]:
             lam = run.multipliers_of(rows)
-            return joint_reaction(run.system, self._index, run.raw.q[rows], lam, run.raw.wrench[rows])
+            return joint_reaction(run.system, self._index, run.raw.q[rows], lam, run.raw.wrench[rows], side)
 
-        force, torque = run.in_blocks(reaction)
-        return force, torque
+        return run.in_blocks(reaction)
+
+    @cached_property
+    def _on_a(self) -> tuple[Array, ...]:
+        return self._reaction(0)
+
+    @cached_property
+    def _on_b(self) -> tuple[Array, ...]:
+        return self._reaction(1)
 
     @property
     def force(self) -> Array:
         """Force (T, 3)."""
-        return self._reaction[0]
+        return self._on_b[0]
 
     @property
     def torque(self) -> Array:
         """Torque (T, 3) about the joint's point on the second body."""
-        return self._reaction[1]
+        return self._on_b[1]
+
+    @property
+    def force_a(self) -> Array:
+        """Force (T, 3) on the first body."""
+        return self._on_a[0]
+
+    @property
+    def torque_a(self) -> Array:
+        """Torque (T, 3) about the joint's point on the first body: of a gear that on the first wheel."""
+        return self._on_a[1]
 
     @property
     def unique(self) -> bool:
