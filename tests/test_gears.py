@@ -149,6 +149,9 @@ def test_planetary_gear_obeys_willis(planets, fixed):
     found = shop.model.diagram().mobility
     assert found.freedom == (1 if fixed else 2)
     assert found.redundant == planets - 1
+    shown = shop.model.diagram()
+    assert shown.loops == ()
+    assert "  sun == inner 0 (gear, 1 row) == planet 0" in str(shown)
     run = ph.simulate(shop.model, ph.MidpointGGL(), 2e-3, 0.2)
     sun, carrier = spin(run, "sun", shop), spin(run, "carrier", shop)
     ring = 0.0 if fixed else spin(run, "ring", shop)

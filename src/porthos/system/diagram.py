@@ -10,6 +10,7 @@ from porthos.model.beams import Segment
 from porthos.model.bodies import PointMass
 from porthos.model.drives import Drive
 from porthos.model.forces import Load
+from porthos.model.gears import GearJoint
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.model.ports import Port
@@ -18,7 +19,10 @@ from porthos.system.mobility import Mobility, mobility
 
 @dataclass(frozen=True)
 class Edge:
-    """A joint or a force element between two parts; `rows` of an element are none. A drive may move another joint."""
+    """A joint or a force element between two parts; `rows` of an element are none. A drive may move another joint.
+
+    A gear couples parts that joints hold.
+    """
 
     name: str
     kind: str
@@ -26,6 +30,7 @@ class Edge:
     b: str
     rows: int = 0
     moves: str = ""
+    couples: bool = False
 
     @property
     def words(self) -> str:
@@ -79,7 +84,7 @@ class Diagram:
             seen.add(part)
             found = []
             for edge in self.joints:
-                if part in (edge.a, edge.b) and edge.name not in used:
+                if part in (edge.a, edge.b) and edge.name not in used and not edge.couples:
                     used.add(edge.name)
                     other = edge.b if edge.a == part else edge.a
                     known = other in seen
@@ -95,8 +100,11 @@ class Diagram:
                 yield from _drawn(branches, "  ")
 
     def _between(self) -> Iterator[str]:
-        if self.elements:
+        gears = [edge for edge in self.joints if edge.couples]
+        if gears or self.elements:
             yield ""
+        for gear in gears:
+            yield f"  {gear.a} == {gear.words} == {gear.b}"
         for element in self.elements:
             yield f"  {element.a} ~~ {element.words} ~~ {element.b}"
 
@@ -141,10 +149,7 @@ def diagram(model: Model) -> Diagram:
     found = mobility(model)
     known = {joint.name: joint for joint in model.joints}
     whole = {node.name: beam.name for beam in model.beams for node in beam.nodes}
-    joints = [
-        Edge(joint.name, joint.kind, joint.a, joint.b, sum(row.count for row in joint.rows), _moved(joint, model))
-        for joint in model.joints
-    ]
+    joints = [_edge(joint, model) for joint in model.joints]
     elements = [
         _lifted(Edge(one.name, one.kind, *one.sides(known)), whole)
         for one in model.elements
@@ -166,6 +171,11 @@ def _lifted(edge: Edge, whole: dict[str, str]) -> Edge:
     return replace(edge, a=whole.get(edge.a, edge.a), b=whole.get(edge.b, edge.b))
 
 
+def _edge(joint: Joint, model: Model) -> Edge:
+    rows, couples = sum(row.count for row in joint.rows), isinstance(joint, GearJoint)
+    return Edge(joint.name, joint.kind, joint.a, joint.b, rows, _moved(joint, model), couples)
+
+
 def _moved(joint: Joint, model: Model) -> str:
     """The joint between the same parts that a drive moves, if there is one."""
     between = {joint.a, joint.b}
@@ -176,9 +186,9 @@ def _moved(joint: Joint, model: Model) -> str:
 def _loops(parts: dict[str, str], joints: list[Edge]) -> Iterator[tuple[str, ...]]:
     """For each joint outside a spanning tree the joints of the tree between its parts, and the joint itself.
 
-    A drive that moves another joint closes no loop.
+    A drive that moves another joint closes no loop, and no gear does.
     """
-    joints = [edge for edge in joints if not edge.moves]
+    joints = [edge for edge in joints if not edge.moves and not edge.couples]
     above: dict[str, list[Edge]] = {}  # the way to each part from the root of its tree
     for root in parts:
         if root in above:
