@@ -416,7 +416,10 @@ def test_file_that_changed_or_vanished(tmp_path):
 
 def test_file_that_is_being_written(tmp_path):
     path = single().save(tmp_path / "run.nc")
-    code = "import h5py\nwith h5py.File(sys.argv[1], 'a'):\n print('open', flush=True)\n sys.stdin.read()"
+    code = (
+        "from porthos.results.journal import changing\n"
+        "with changing(Path(sys.argv[1])):\n print('open', flush=True)\n sys.stdin.read()"
+    )
     with child(code, path, stdin=subprocess.PIPE) as process:
         assert process.stdout.readline() == "open\n"
         with pytest.raises(ph.ResultError, match="a run is writing to at this moment"):

@@ -18,14 +18,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from porthos.errors import ResultError
+from porthos.results.seal import PAGE, SUM, Seal, page_count, read_seal
 
 try:
     import fcntl
 except ImportError:  # Windows: files are not locked
     fcntl = None  # type: ignore[assignment]
 
-PAGE = 2**16
 PATIENCE = 60.0  # seconds to wait for somebody who reads the file
 PAUSE = 0.05
 HEADER = struct.Struct("<8sqq")  # magic, size of the file after the changes, number of pages
@@ -35,12 +37,12 @@ MAGIC = b"porthos1"
 
 
 class Overlay(io.RawIOBase):
-    """A file with changes on top of it that are only in memory."""
+    """What HDF5 knows of a sealed file, with changes on top of it that are only in memory."""
 
     def __init__(self, base: BinaryIO) -> None:
         super().__init__()
-        self._base, self._at = base, 0
-        self.size = base.seek(0, os.SEEK_END)
+        self._base, self._at, self._seal = base, 0, read_seal(base)
+        self.size = self._seal.size
         self.pages: dict[int, bytearray] = {}
 
     def readable(self) -> bool:
@@ -92,8 +94,23 @@ class Overlay(io.RawIOBase):
     def _page(self, number: int) -> bytearray:
         if number in self.pages:
             return self.pages[number]
-        self._base.seek(number * PAGE)
-        return bytearray(self._base.read(PAGE).ljust(PAGE, b"\0"))
+        return bytearray(self._seal.page(self._base, number).ljust(PAGE, b"\0"))
+
+    def seal(self) -> None:
+        """Put the sums of all pages behind the changed content; what was there before has to be sound."""
+        for number in self.pages:
+            self._seal.check(self._base, number)
+        count = page_count(self.size)
+        for number in range(min(self.size, self._seal.size) // PAGE, count):  # behind the content were the older sums
+            self.pages.setdefault(number, self._page(number))
+        sums = np.zeros(count, SUM)
+        kept = min(count, len(self._seal.sums))
+        sums[:kept] = self._seal.sums[:kept]
+        for number, page in self.pages.items():
+            if number < count:
+                sums[number] = zlib.crc32(page[: self.size - number * PAGE])
+        self.seek(self.size)
+        self.write(Seal(self.size, sums).content)
 
     def journal(self) -> Iterator[bytes]:
         """The changes, in the form in which they are kept beside the file."""
@@ -121,6 +138,7 @@ def changing(path: Path) -> Iterator[Overlay]:
         _redo(base, path)
         overlay = Overlay(base)
         yield overlay
+        overlay.seal()
         journal = journal_of(path)
         draft = journal.with_suffix(".part")
         try:
@@ -132,6 +150,17 @@ def changing(path: Path) -> Iterator[Overlay]:
             raise
         os.replace(draft, journal)
         _redo(base, path)
+
+
+@contextmanager
+def at_rest(path: Path) -> Iterator[None]:
+    """A file that is sound, and to which nobody writes meanwhile."""
+    with path.open("rb") as base:
+        _lock(base, 0.0, shared=True)
+        seal = read_seal(base)
+        for number in range(len(seal.sums)):
+            seal.check(base, number)
+        yield
 
 
 def recover(path: Path) -> None:
@@ -204,12 +233,12 @@ def _claim(base: BinaryIO, path: Path, size: int) -> None:
             raise
 
 
-def _lock(base: BinaryIO, patience: float) -> None:
-    """Wait until nobody else has the file open; HDF5 locks files in the same way."""
+def _lock(base: BinaryIO, patience: float, shared: bool = False) -> None:
+    """Wait until nobody else has the file open, or writes to it; HDF5 locks files in the same way."""
     until = time.monotonic() + patience
     while fcntl is not None:
         try:
-            fcntl.flock(base, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(base, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > until:
                 raise

@@ -21,8 +21,8 @@ from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.kernels.tables import LENGTH, TURN, VALUE
 from porthos.notation import file_path
-from porthos.results.journal import recover
-from porthos.results.storage import EVENTS, FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
+from porthos.results.journal import at_rest, recover
+from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
 from porthos.results.trajectory import Trajectory
 from porthos.system.drives import Driven
 from porthos.system.initial import Adjustment
@@ -33,8 +33,6 @@ from porthos.system.tables import Plain, mechanism
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CLASSIC = b"CDF"
 MODEL_FILES = (".yaml", ".yml")
-WITH_ELEMENTS, WITH_DRIVES, WITH_GEARS = 2, 3, 4  # formats since which there are elements; drives and friction; gears
-FRICTION = ("law_friction", "law_speed", "law_pressing")
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 LARGE = 2**28  # bytes of states from which a run stays in its file unless asked otherwise
 
@@ -76,7 +74,7 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
     """
     path = file_path(path)
     _look(path)
-    with _opened(path) as file:
+    with explained(path), _sound(path), _opened(path) as file:
         return _trajectory(*_read(path, file, lazy))
 
 
@@ -94,7 +92,7 @@ class Unfinished:
 def unfinished(path: Path) -> Unfinished:
     """The run of a file from where it can go on, or an error that says why it cannot."""
     _look(path)
-    with _opened(path) as file:
+    with explained(path), _sound(path), _opened(path) as file:
         attributes, tables = _read(path, file, lazy=True)
         group = file[GROUP]
         _refuse(path, attributes, "plan" in group)
@@ -153,10 +151,16 @@ def _stored(path: Path, group: Any, name: str) -> Stored:
 def _opened(path: Path) -> Iterator[Any]:
     import h5py  # h5netcdf would leave a damaged file open, and locked
 
-    with explained(path):
-        recover(path)
     with explained(path), h5py.File(path, "r") as file:
         yield file
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """A file with all changes in it and no damage."""
+    recover(path)
+    with at_rest(path):
+        yield
 
 
 @contextmanager
@@ -211,12 +215,11 @@ def _look(path: Path) -> None:
 
 
 def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Attributes and tables of the group; refuses files of others, of a newer Porthos, and incomplete ones."""
-    if GROUP not in file or "format" not in file[GROUP].attrs:
-        states = "a run over states, whose functions are in no file"
-        found = states if "porthos_version" in file.attrs else "a NetCDF4 file of another program"
+    """Attributes and tables of the group; refuses runs over states, files of a newer Porthos, and incomplete ones."""
+    if GROUP not in file:
         raise ResultError(
-            f"'{path}': expected a result written by Trajectory.save, found {found}. Open it with xarray.open_dataset."
+            f"'{path}': expected a result written by Trajectory.save, found a run over states, whose functions are in "
+            "no file. Open it with xarray.open_dataset."
         )
     group = file[GROUP]
     attributes = _attributes(group)
@@ -232,13 +235,7 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     tables: dict[str, Any] = {}
     sizes = dict(SIZES)
     for name, dimensions in TABLES.items():
-        if name not in group and name in EVENTS:  # files of runs before there were events
-            tables[name] = np.zeros([0 for _ in dimensions])
-        elif name not in group and attributes["format"] < _since(name):
-            missing = 0 if name in FRICTION else -1  # rows without laws, nothing else
-            tables[name] = np.full([sizes.get(d, 0) for d in dimensions], missing)
-        else:
-            tables[name] = left[name] if lazy and name in left else _all(group[name])
+        tables[name] = left[name] if lazy and name in left else _all(group[name])
         values = tables[name]
         if len(values.shape) != len(dimensions) or any(
             sizes.setdefault(d, n) != n for d, n in zip(dimensions, values.shape, strict=True)
@@ -246,13 +243,6 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
             raise ValueError(f"table '{name}' has shape {values.shape}, expected {dimensions} of {sizes}")
     _check_places(tables, sizes)
     return attributes, tables
-
-
-def _since(name: str) -> int:
-    """The first format with a table that older ones do not have."""
-    if name.startswith(("gear_", "wheel_")):
-        return WITH_GEARS
-    return WITH_DRIVES if name.startswith("drive_") or name in FRICTION else WITH_ELEMENTS
 
 
 def _attributes(group: Any) -> dict[str, Any]:

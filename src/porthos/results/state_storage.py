@@ -12,6 +12,7 @@ import numpy as np
 
 from porthos.errors import ResultError
 from porthos.notation import file_path
+from porthos.results.seal import seal_file
 from porthos.results.state_quantities import CONNECTIONS, OF_CONNECTIONS, WHOLE, Series, series
 from porthos.results.states import StateTrajectory
 from porthos.results.storage import attributes, labels, unfilled
@@ -58,6 +59,7 @@ def save(run: StateTrajectory, path: str | Path) -> Path:
     place = target.parent / f".porthos-{secrets.token_hex(8)}.part"
     try:
         to_dataset(run).to_netcdf(place, engine="h5netcdf")
+        seal_file(place)
         os.replace(place, target)
     except OSError as error:
         raise ResultError(f"'{path}': cannot be written: {error.strerror or error}. Try another place.") from error

@@ -24,7 +24,7 @@ from porthos.system.tables import plain
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 4  # raised whenever an older Porthos could not read the group any more
+FORMAT = 4  # raised whenever an older Porthos could not read the group any more; files have seals since 4
 GROUP = "porthos"
 
 # Variables of the root: dimensions, units, long name.

@@ -20,6 +20,7 @@ from porthos.integrate.march import UNFINISHED, March, joined
 from porthos.notation import Array, file_path
 from porthos.results.journal import changing, recover
 from porthos.results.loading import checks, explained, stored
+from porthos.results.seal import seal_file
 from porthos.results.storage import GROUP, MARCH, quantities, to_dataset, to_tables
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
@@ -148,6 +149,7 @@ class Writer:
         self._arrange(tables, "n_time")
         dataset.to_netcdf(self._place, engine="h5netcdf", unlimited_dims=["time"])
         tables.to_netcdf(self._place, engine="h5netcdf", mode="a", group=GROUP, unlimited_dims=["n_time"])
+        seal_file(self._place)
         self._remember(run)
 
     def _extend(self, block: March, checkpoint: Checkpoint | None) -> None:
