@@ -103,7 +103,7 @@ def test_model_without_bodies():
 # --- masses and inertias
 
 
-@pytest.mark.parametrize("mass", [0.0, -2.0, NAN, float("inf"), "heavy", None])
+@pytest.mark.parametrize("mass", [-2.0, NAN, float("inf"), "heavy", None])
 @pytest.mark.parametrize(
     ("where", "make"),
     [
@@ -116,7 +116,7 @@ def test_model_without_bodies():
         ("point mass 'bead': mass", lambda m: ph.Model().point_mass("bead", m)),
     ],
 )
-def test_mass_must_be_positive(where, make, mass):
+def test_mass_must_not_be_negative(where, make, mass):
     sentence(ph.ModelError, lambda: make(mass), where, f"found {mass!r}", "expected a positive number in SI units")
 
 
@@ -149,7 +149,6 @@ def test_sizes_of_shapes(make, words):
         ((1.0, -1.0, 1.0), ("expected moments >= 0", "[-1.  1.  1.]", "Check the signs")),
         ([[1, 0.2, 0], [0.1, 1, 0], [0, 0, 1]], ("expected a symmetric matrix", "[1.0, 0.2, 0.0]", "(J + J.T)/2")),
         ([[1, 2, 0], [2, 1, 0], [0, 0, 1]], ("expected moments >= 0", "products of inertia")),
-        ((0.0, 0.0, 0.0), ("expected moments > 0", "model.point_mass")),
         ((1.0, NAN, 1.0), ("expected finite numbers", "nan", "division by zero")),
         ((1.0, 1.0), ("expected 3 principal moments or a symmetric 3 x 3 matrix", "found (1.0, 1.0)")),
         ("round", ("expected 3 principal moments", "found 'round'")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -94,6 +95,11 @@ def positive(value: float, what: str) -> float:
             f"{what}: expected a number between {1 / LARGEST:.0e} and {LARGEST:.0e}, found {x!r}. Check its unit."
         )
     return x
+
+
+def not_negative(value: float, what: str) -> float:
+    """`value` as a finite float that is zero or positive, or a ModelError that names `what`."""
+    return 0.0 if isinstance(value, Real) and value == 0 else positive(value, what)
 
 
 def normals(axis: Array) -> tuple[Array, Array]:

@@ -22,7 +22,7 @@ from porthos.kernels.reduced_ggl import march_ggl
 from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
 from porthos.kernels.tiny import flushed
 from porthos.notation import Array
-from porthos.system.assemble import SPIN_STIFFNESS
+from porthos.system.massless import GHOST
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, twists
 from porthos.system.stepping import stepping
@@ -103,7 +103,8 @@ class _ReducedScheme(Iterated, Scheme, Rule):
     ) -> tuple[Any, ...]:
         """What compiled steps need."""
         chosen = stepping(system, sizes)
-        slowest = max(chosen.slowest, 10 * SPIN_STIFFNESS if system.mech.body.spin.any() else 0.0)
+        ghosts = system.mech.body.ghost.any() or system.mech.body.spin.any()
+        slowest = max(chosen.slowest, 10 * GHOST if ghosts else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
         mech = system.moving  # drives turn some of its markers
         mech = mech._replace(marker=mech.marker.copy()) if system.drives else mech
@@ -133,8 +134,8 @@ class MidpointGGL(_ReducedScheme):
     """PH-MP-GGL: the midpoint rule on the index-1 form (61).
 
     Order 2. Energy, momenta and the constraints on position and velocity level are exact. Rods without thickness are
-    refused: their spin has no inertia. The iteration converges linearly, the slower the further bodies turn in a step:
-    small steps are cheap, large ones are not.
+    refused: their spin has no inertia, and may be free. The iteration converges linearly, the slower the further
+    bodies turn in a step: small steps are cheap, large ones are not.
     """
 
     max_iterations: int = 200
@@ -164,8 +165,12 @@ class MidpointGGL(_ReducedScheme):
 
 
 def _require_moments(system: MechanicalSystem) -> None:
-    """Refuse bodies that have no moment of inertia about an axis: nothing determines the multipliers of their spin."""
-    for b in system.rigid[np.any(system.mech.body.spin[system.rigid] > 0.0, axis=1)]:
+    """Refuse rods, which have no moment of inertia about one axis: nothing determines the multipliers of their spin.
+
+    Bodies without any were accepted at assembly because joints hold them.
+    """
+    spins = np.count_nonzero(system.mech.body.spin[system.rigid], axis=1)
+    for b in system.rigid[(spins > 0) & (spins < 3)]:
         raise ModelError(
             f"body '{system.body_names[b]}' is a rod without thickness, so it has no inertia about its axis, which "
             "PH-MP-GGL needs. Use ph.Midpoint(), or give the body a small thickness, for example ph.Cylinder."

@@ -28,7 +28,7 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
     for b in range(mech.body.size):
         n = layout.body[b].stride
         for k in range(3):
-            factors.data[layout.body[b].block + k * n + k] = mech.body[b].mass
+            factors.data[layout.body[b].block + k * n + k] = mech.body[b].mass + mech.body[b].ghost
         if mech.body[b].rigid:
             inertia_about_axes(mech.body[b].euler, q[b, 1:], q[b, 1:], A)
             add_spin(mech.body[b].spin, q[b, 1:], A)
@@ -49,7 +49,7 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
 
 @kernel
 def nodal_residual(mech: Mechanism, q: Array, rows: RowVectors, rhs: Array, x: Array, out: Array) -> None:
-    """out = rhs - K x with the matrix as it is, without spin stiffness and round-off of factors."""
+    """out = rhs - K x with the matrix as it is, without ghosts of inertia and round-off of factors."""
     first, A, row = 6 * (mech.body.size + 1), np.empty((3, 3)), np.empty(6)
     for i in range(out.size):
         out[i] = rhs[i]
@@ -73,9 +73,10 @@ def nodal_residual(mech: Mechanism, q: Array, rows: RowVectors, rhs: Array, x: A
 
 @kernel
 def needs_refinement(mech: Mechanism, redundant: int) -> bool:
-    """Whether the factors are not those of the matrix: spin stiffness, or rows that repeat others."""
+    """Whether the factors are not those of the matrix: ghosts of inertia, or rows that repeat others."""
     found = redundant > 0
     for b in range(mech.body.size):
+        found = found or mech.body[b].ghost > 0.0
         for i in range(3):
             found = found or mech.body[b].spin[i] > 0.0
     return found

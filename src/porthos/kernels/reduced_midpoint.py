@@ -115,7 +115,7 @@ def momentum_rows(
     x[at + 3], x[at + 4], x[at + 5] = r0, r1, r2
     if slopes and layout.body[b].kept:
         for k in range(3):
-            data[layout.body[b].block + k * (n + 1)] += m
+            data[layout.body[b].block + k * (n + 1)] += m + mech.body[b].ghost
 
 
 class Change(NamedTuple):

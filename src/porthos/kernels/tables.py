@@ -25,6 +25,7 @@ BODY = np.dtype(
     [
         ("mass", "f8"),
         ("euler", "f8", 3),  # Euler values E_i
+        ("ghost", "f8"),  # mass put in the place of none, in the matrix only
         ("spin", "f8", 3),  # stiffness put in the place of a vanishing moment of inertia, in the matrix only
         ("rigid", "i4"),  # 1: rigid body, 0: point mass
         ("markers", "i4", 2),  # range of its markers

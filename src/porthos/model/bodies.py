@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.inertia import Inertia
-from porthos.notation import Array, finite, normals, positive, skew, unit, vector
+from porthos.notation import Array, finite, normals, not_negative, skew, unit, vector
 
 ORTHONORMAL_TOLERANCE = 1e-6
 AT_MASS = 1e-9  # a point this close to a point mass, relative to its position, counts as being there
@@ -157,7 +157,7 @@ class RigidBody:
 
 @dataclass(frozen=True)
 class PointMass:
-    """A particle: three coordinates and no rotation."""
+    """A particle: three coordinates and no rotation. It may have no mass, if joints hold it."""
 
     name: str
     mass: float
@@ -166,7 +166,7 @@ class PointMass:
 
     def __post_init__(self) -> None:
         where = f"point mass '{self.name}'"
-        object.__setattr__(self, "mass", positive(self.mass, f"{where}: mass"))
+        object.__setattr__(self, "mass", not_negative(self.mass, f"{where}: mass"))
         for key in ("position", "velocity"):
             object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
 

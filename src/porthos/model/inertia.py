@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
-from porthos.notation import Array, finite, positive, vector
+from porthos.notation import Array, finite, not_negative, positive, vector
 
 Axis = Literal["x", "y", "z"]
 Tensor: TypeAlias = Annotated[ArrayLike, "3 principal moments, or a symmetric 3 x 3 matrix"]
@@ -25,14 +25,20 @@ TRIANGLE_SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Inertia:
-    """Mass and inertia tensor about the centre of mass, in the body frame; any symmetric tensor will do."""
+    """Mass and inertia tensor about the centre of mass, in the body frame; any symmetric tensor will do.
+
+    Both may be zero, as the mass of shapes may, if joints hold the motion that then has no inertia.
+    """
 
     mass: float
     tensor: Tensor = field(repr=False)
 
     def __post_init__(self) -> None:
-        self._positive("mass")
+        self._store_mass()
         object.__setattr__(self, "tensor", _checked_tensor(self.tensor, f"{type(self).__name__}: inertia tensor"))
+
+    def _store_mass(self) -> None:
+        object.__setattr__(self, "mass", not_negative(self.mass, f"{type(self).__name__}: mass"))
 
     def _positive(self, *keys: str) -> None:
         """Store the fields named as positive floats, or say which shape and field is wrong."""
@@ -75,8 +81,6 @@ def _check_moments(j: Array, what: str) -> None:
             f"{what}: expected moments >= 0, {found}, of which one is negative. "
             "Check the signs, also those of the products of inertia."
         )
-    if j[2] <= 0.0:
-        raise ModelError(f"{what}: expected moments > 0, {found}. Use model.point_mass(...) for a particle.")
     if j[2] > j[0] + j[1] + slack:
         raise ModelError(
             f"{what}: {found}, which break the triangle inequality; expected {j[2]:.6g} <= {j[0]:.6g} + {j[1]:.6g}, "
@@ -104,7 +108,7 @@ class Box(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._positive("mass")
+        self._store_mass()
         a, b, c = size = vector(self.size, "Box: size")
         if np.any(size < 0.0) or np.count_nonzero(size) < 2:
             raise ModelError(
@@ -129,7 +133,8 @@ class HollowCylinder(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._positive("mass", "outer_radius", "length")
+        self._store_mass()
+        self._positive("outer_radius", "length")
         if not (isinstance(self.inner_radius, Real) and self.inner_radius == 0.0):
             self._positive("inner_radius")
         ri, ro = float(self.inner_radius), self.outer_radius
@@ -156,7 +161,8 @@ class Cylinder(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._positive("mass", "radius", "length")
+        self._store_mass()
+        self._positive("radius", "length")
         across = self.mass / 12 * (3 * self.radius**2 + self.length**2)
         tensor = _around(self, self.axis, along=self.mass / 2 * self.radius**2, across=across)
         object.__setattr__(self, "tensor", tensor)
@@ -172,7 +178,8 @@ class Sphere(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._positive("mass", "radius")
+        self._store_mass()
+        self._positive("radius")
         object.__setattr__(self, "tensor", 0.4 * self.mass * self.radius**2 * np.eye(3))
         super().__post_init__()
 
@@ -187,7 +194,8 @@ class Rod(Inertia):
     tensor: ArrayLike = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._positive("mass", "length")
+        self._store_mass()
+        self._positive("length")
         tensor = _around(self, self.axis, along=0.0, across=self.mass / 12 * self.length**2)
         object.__setattr__(self, "tensor", tensor)
         super().__post_init__()

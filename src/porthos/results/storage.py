@@ -53,6 +53,7 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], str, str]] = {
 MECHANISM: dict[str, tuple[str, ...]] = {
     "mass": ("n_body",),
     "euler": ("n_body", "xyz"),
+    "ghost": ("n_body",),
     "spin": ("n_body", "xyz"),
     "rigid": ("n_body",),
     "gravity": ("xyz",),

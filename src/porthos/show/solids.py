@@ -96,7 +96,7 @@ def ends(run: Trajectory) -> list[tuple[int, Array]]:
 def body_solids(run: Trajectory, size: float) -> list[Solid]:
     """All bodies of a run by their shapes, with sticks to ends outside of them; `size` is that of the scene."""
     bodies = run.system.description["bodies"]
-    heaviest = max((body["mass"] for body in bodies if body["kind"] == "point"), default=1.0)
+    heaviest = max((body["mass"] for body in bodies if body["kind"] == "point"), default=0.0) or 1.0
     points = ends(run)
     reach: dict[int, float] = {}  # of the joints and force elements of each body from its centre
     for part, point in points:

@@ -24,13 +24,14 @@ from porthos.system.describe import describe
 from porthos.system.drives import Driven
 from porthos.system.initial import place
 from porthos.system.loads import Terminal
+from porthos.system.massless import GHOST, TINY, without_inertia
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.mobility import Jacobian
 from porthos.system.rates import start_twists
 from porthos.system.tables import WHEELS, Plain, mechanism
 
 MEASURES = {"length": LENGTH, "value": VALUE, "turn": TURN}
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
-SPIN_STIFFNESS = 1e-4  # of the largest moment: what stands for it in the matrix; errors shrink by this in an iteration
 
 
 def assemble(
@@ -46,6 +47,8 @@ def assemble(
             joint.check_held(model.joints)
     held = held_bodies(model, hold)
     closing = close(model, held) if initial == "project" and (held or is_open(model)) else None
+    if any(without_inertia(body).any() for body in model.bodies):
+        Jacobian(model, closing).require_held()
     placement = Placement(model)
     system = tabled(model, placement, closing)
     ahead.ready(ahead.ASSEMBLY)
@@ -92,12 +95,19 @@ def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:
     acting = _acting(model)
     sides = np.array([[placement.index[name] for name in pair] for pair in rows.sides], dtype=np.int64).reshape(-1, 2)
     largest = moments.max(axis=1, keepdims=True)
+    mass = np.array([body.mass for body in model.bodies])
+    rigid = np.array([isinstance(body, RigidBody) for body in model.bodies])
+    tiny = mass <= TINY * mass.max()
+    light = float(min(mass[~tiny], default=1.0))
+    bare = rigid & (tiny | (largest[:, 0] == 0.0))
+    levers = np.where(bare, light * _levers(rows, placement) ** 2, largest[:, 0])[:, None]
     euler = (moments.sum(axis=1, keepdims=True) - 2 * moments) / 2
     arrays = Plain(
-        mass=np.array([body.mass for body in model.bodies]),
+        mass=mass,
         euler=np.where(euler > SPIN_FLOOR * largest, euler, 0.0),
-        spin=np.where((moments <= SPIN_FLOOR * largest) & (largest > 0.0), SPIN_STIFFNESS * largest, 0.0),
-        rigid=np.array([isinstance(body, RigidBody) for body in model.bodies], dtype=np.int64),
+        ghost=np.where(tiny, GHOST * light, 0.0),
+        spin=np.where((moments <= SPIN_FLOOR * largest) | bare[:, None], GHOST * levers, 0.0),
+        rigid=rigid.astype(np.int64),
         gravity=model.gravity.copy(),
         row_body=np.repeat(sides, rows.counts, axis=0),
         cu=np.array(rows.cu).reshape(-1, 2, 4),
@@ -119,6 +129,17 @@ def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:
         **_wheel_columns(rows),
     )
     return mechanism(arrays)
+
+
+def _levers(rows: Rows, placement: Placement) -> Array:
+    """The longest lever of the joints and elements at each body (N,); where there is none, that of any body, or 1."""
+    result = np.zeros(len(placement.index))
+    for names, points in zip(rows.sides, rows.points, strict=True):
+        for name, point in zip(names, points, strict=True):
+            k = placement.index[name]
+            result[k] = max(result[k], float(np.linalg.norm(point)))
+    levers = result[:-1]
+    return np.where(levers > 0.0, levers, levers.max() or 1.0)
 
 
 def _law_columns(laws: list[Law]) -> dict[str, Any]:
@@ -211,7 +232,7 @@ def _three(value: Any) -> Array:
 def _length(mech: Mechanism, points: Array, placement: Placement, model: Model) -> float:
     """The size of the mechanism: its longest lever arm or beam, or the radius of gyration of a body without joints."""
     arms = [np.linalg.norm(p) for p in points]
-    gyration = [np.sqrt(J.max() / m) for J, m in zip(placement.moments, mech.body.mass, strict=True)]
+    gyration = [np.sqrt(J.max() / m) for J, m in zip(placement.moments, mech.body.mass, strict=True) if m > 0.0]
     return float(max([*arms, *gyration, *(beam.length for beam in model.beams)])) or 1.0
 
 

@@ -221,7 +221,8 @@ class _Problem:
                         self._attach(result, joint, (a, b), side, rng if turned else None)
                         placed |= {a, b}
                         found = True
-        result[:-1][self.placement.moments.max(axis=1) == 0.0, 1:] = np.eye(3)  # point masses do not turn
+        turning = [isinstance(body, RigidBody) for body in self.model.bodies]
+        result[:-1][np.logical_not(turning), 1:] = np.eye(3)  # point masses do not turn
         return result
 
     def _attach(

@@ -30,7 +30,7 @@ from porthos.model.rows import (
 )
 from porthos.notation import Array, IntArray
 
-LEAST_SPIN = 1e-3  # of the largest moment of a body: what a thin rod is taken to have about its axis
+LEAST = 1e-3  # of the largest moment of a body, or of the mean mass: what stands for none
 
 
 class Placement:
@@ -232,10 +232,11 @@ def reduced_blocks(q: Array, sides: IntArray, cu: Array, cw: Array, u: Array, w:
 
 
 def inverse_root(model: Model, placement: Placement, q: Array, length: float) -> Array:
-    """M^(-1/2) as blocks (N+1, 6, 6) relative to the mean mass and `length`; spins without inertia have a little."""
+    """M^(-1/2) as blocks (N+1, 6, 6) relative to the mean mass and `length`; what has no inertia gets a little."""
     mass = np.array([body.mass for body in model.bodies])
-    moments = np.maximum(placement.moments, LEAST_SPIN * placement.moments.max(axis=1, keepdims=True))
-    moments = np.where(moments > 0.0, moments / length**2, mass[:, None])  # point masses do not turn
+    mass = np.maximum(mass, LEAST * (mass.mean() or 1.0))
+    moments = np.maximum(placement.moments, LEAST * placement.moments.max(axis=1, keepdims=True))
+    moments = np.where(moments > 0.0, moments / length**2, mass[:, None])  # of what has none
     result = np.zeros((mass.size + 1, 6, 6))
     result[:-1, :3, :3] = np.sqrt(mass.mean() / mass)[:, None, None] * np.eye(3) * length
     result[:-1, 3:, 3:] = np.einsum("bi,bik,bil->bkl", np.sqrt(mass.mean() / moments), q[:-1, 1:], q[:-1, 1:])

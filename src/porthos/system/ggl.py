@@ -73,6 +73,11 @@ class GGLForm(MechanicalForm, PHDAE):
 
 def require_inertia(system: MechanicalSystem) -> None:
     """Refuse bodies with a vanishing Euler value: the GGL principle needs the inverse of M."""
+    for b in np.flatnonzero(system.mech.body.mass == 0.0):
+        raise ModelError(
+            f"body '{system.body_names[b]}' has no mass, so the mass matrix has no inverse, which the form (61) needs. "
+            "Use ph.MidpointGGL() or ph.Midpoint(), which step it without, or give it a small mass."
+        )
     for b in system.rigid:
         if np.any(system.mech.body[b].euler <= 0.0):
             raise ModelError(

@@ -92,7 +92,8 @@ def _layout(
     diagonal = np.array([place[b, b] for b in range(bodies)], dtype=np.int64)
     mass = np.where(mech.body.mass > 0.0, mech.body.mass, 1.0)
     factors, solve = operations(pattern)
-    exact = not (mech.body.spin.any() or mech.law.friction.any() or mech.gear.size)
+    ghosts, spins = mech.body.ghost.any(), mech.body.spin.any()
+    exact = not (ghosts or spins or mech.law.friction.any() or mech.gear.size)
     worth = max(CHEAPEST, ITERATION * factors / max(1.0, solve))
     return Layout(
         pattern,

@@ -20,6 +20,7 @@ from porthos.model.model import Model
 from porthos.model.rows import Angle, Coincide, Distance, InPlane, Mesh, Roll
 from porthos.notation import Array, IntArray
 from porthos.system.closing import Closing, close, is_open
+from porthos.system.massless import require_held
 from porthos.system.ranks import dependent_rows
 
 MOST_ROWS = 400  # of closed loops, for which the rank is computed; it takes some tenths of a second
@@ -99,10 +100,14 @@ class Mobility:
 
 
 def mobility(model: Model) -> Mobility:
-    """Count and measure how a model can move and how well its initial values fit its joints."""
+    """Count and measure how a model can move and how well its initial values fit its joints.
+
+    Refuses bodies without mass that nothing holds, as the assembly does.
+    """
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one to its bodies.")
-    jacobian = _Jacobian(model, close(model) if is_open(model) else None)
+    jacobian = Jacobian(model, close(model) if is_open(model) else None)
+    jacobian.require_held()
     rigid = sum(isinstance(body, RigidBody) for body in model.bodies)
     rank, repeated, repeats = jacobian.rank()
     return Mobility(
@@ -120,7 +125,7 @@ def mobility(model: Model) -> Mobility:
     )
 
 
-class _Jacobian:
+class Jacobian:
     """Rows of G in world axes, as one block for each side of a joint."""
 
     def __init__(self, model: Model, closing: Closing | None) -> None:
@@ -140,6 +145,10 @@ class _Jacobian:
         self.length = float(max(arms, default=1.0)) or 1.0
         self.sides = [{joint.a: A, joint.b: B} for joint in self.joints for A, B in [self._blocks(joint)]]
         self.counts = [len(sides[joint.a]) for joint, sides in zip(self.joints, self.sides, strict=True)]
+
+    def require_held(self) -> None:
+        """Refuse what has no inertia and moves freely."""
+        require_held(self.model.name, self.model.bodies, self.sides, self.length)
 
     def _blocks(self, joint: Joint) -> tuple[Array, Array]:
         """Blocks (r, 6) for the twists of A and B."""

@@ -31,6 +31,7 @@ from porthos.kernels.tables import (
 )
 from porthos.notation import Array, IntArray, Records, records
 
+OF_BODIES = ("mass", "euler", "ghost", "spin", "rigid")
 DRIVEN = ("row", "measure", "rest", "ahead", "across")
 WHEELS = ("row", "side", "part", "radius", "ahead", "across", "held")
 
@@ -40,6 +41,7 @@ class Plain(NamedTuple):
 
     mass: Array  # (N,)
     euler: Array  # (N, 3)
+    ghost: Array  # (N,)
     spin: Array  # (N, 3)
     rigid: IntArray  # (N,)
     gravity: Array  # (3,)
@@ -88,7 +90,7 @@ def mechanism(plain: Plain) -> Mechanism:
     ranges, markers, places = _markers(plain)
     kinds = _row_kinds(form)
     return Mechanism(
-        body=records(BODY, mass=plain.mass, euler=plain.euler, spin=plain.spin, rigid=plain.rigid, markers=ranges[:-1]),
+        body=records(BODY, markers=ranges[:-1], **{name: getattr(plain, name) for name in OF_BODIES}),
         row=records(ROW, c=plain.c, body=plain.row_body, marker=places, kind=kinds, law=plain.row_law),
         form=form,
         joint=records(
@@ -130,7 +132,7 @@ def plain(mech: Mechanism) -> Plain:
         return values.astype(np.int64) if values.dtype.kind == "i" else np.ascontiguousarray(values)
 
     return Plain(
-        **{name: column(mech.body, name) for name in ("mass", "euler", "spin", "rigid")},
+        **{name: column(mech.body, name) for name in OF_BODIES},
         gravity=mech.gravity,
         row_body=column(mech.row, "body"),
         **{name: column(mech.form, name) for name in ("cu", "cw", "u0", "w0")},
