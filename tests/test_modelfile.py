@@ -21,6 +21,7 @@ from porthos.model.gears import GEARS
 from porthos.model.joints import JOINTS
 from porthos.model.modelfile import ModelFile, load_model, save_model, to_yaml
 from porthos.model.nodes import DEEPEST, LARGEST
+from porthos.model.potentials import POTENTIALS
 from porthos.model.simulation import SchemeChoice
 from porthos.notation import normals
 
@@ -128,7 +129,7 @@ def test_every_shape_and_joint_of_the_model_has_a_form():
     assert set(SHAPES) == {*ph.Inertia.__subclasses__(), ph.Inertia}
     assert {cls.kind for cls in JOINTS} == set(mechanisms.KINDS)
     assert set(SECTIONS["joints"].forms) == {cls.kind for cls in (*JOINTS, *DRIVES, *GEARS)}
-    assert set(SECTIONS["elements"].forms) == {cls.kind for cls in ELEMENTS}
+    assert set(SECTIONS["elements"].forms) == {cls.kind for cls in (*ELEMENTS, *POTENTIALS)}
 
 
 ADAPTIVE = "step: {kind: adaptive, rtol: 1e-8, atol: 1e-12, maximum: pi/10, good_steps: 2, breakpoints: [0.25, 1/2]}"

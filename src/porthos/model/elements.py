@@ -40,6 +40,7 @@ class Law:
     friction: float = 0.0  # mu of mu N s'/sqrt(s'^2 + speed^2); N is the size of the force of a joint's first rows
     speed: float = 0.0
     pressed_by: str = ""
+    energy: str = ""  # the expression from which a table was made
     pressing_rows: int = 0
 
 
@@ -69,7 +70,7 @@ class Element:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pull(Element):
+class Pull(Element):
     """An element along the line between a point of A and a point of B."""
 
     a: str
@@ -106,7 +107,7 @@ class _Pull(Element):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spring(_Pull):
+class Spring(Pull):
     """A spring, and a damper beside it: they pull with F = force + k_1 x + k_2 x^2 + ... + c x', x = distance - length.
 
     `stiffness` is k_1 in N/m, or the list k_1, k_2, ...; `length` is the distance of the points at rest, that of the
@@ -133,7 +134,7 @@ class Spring(_Pull):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Damper(_Pull):
+class Damper(Pull):
     """A damper: a force c times the rate of the distance of two points against its change; `damping` is c in N s/m."""
 
     damping: float
@@ -149,7 +150,7 @@ class Damper(_Pull):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attraction(_Pull):
+class Attraction(Pull):
     """Gravitation or charge: the points pull at each other with strength/distance^2; negative strength pushes."""
 
     strength: float
@@ -195,10 +196,10 @@ class TorsionSpring(Element):
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the angle, by its cosine and sine."""
-        return (_law(self, "turn", _turning(self._hinge(joints)), self.angle, self.torque),)
+        return (_law(self, "turn", turning_rows(self._hinge(joints)), self.angle, self.torque),)
 
     def _hinge(self, joints: Joints) -> Revolute | Cylindrical:
-        joint = _known(self, joints)
+        joint = known_joint(self, joints)
         if not isinstance(joint, Revolute | Cylindrical):
             raise ModelError(
                 f"{self.where}: joint: expected a revolute or cylindrical joint, which has an axis to turn about, "
@@ -294,11 +295,11 @@ class Friction(Element):
                         pressing_rows=2),)  # fmt: skip
         assert self.radius is not None
         r, mu = self.radius, self.coefficient
-        return (Law("turn", _turning(joint), friction=mu * r, speed=self.speed / r, pressed_by=joint.name,
+        return (Law("turn", turning_rows(joint), friction=mu * r, speed=self.speed / r, pressed_by=joint.name,
                     pressing_rows=3),)  # fmt: skip
 
     def _rubbing(self, joints: Joints) -> Revolute | Prismatic:
-        joint = _known(self, joints)
+        joint = known_joint(self, joints)
         if not isinstance(joint, Revolute | Prismatic):
             raise ModelError(
                 f"{self.where}: joint: expected a revolute or prismatic joint, found the {joint.where}. Dampers and "
@@ -315,7 +316,7 @@ class Friction(Element):
 ELEMENTS: tuple[type[Element], ...] = (Spring, Damper, Attraction, TorsionSpring, Bushing, Friction)
 
 
-def _known(element: Any, joints: Joints) -> Joint:
+def known_joint(element: Any, joints: Joints) -> Joint:
     """The joint that an element names."""
     joint = joints.get(element.joint)
     if joint is None:
@@ -326,7 +327,7 @@ def _known(element: Any, joints: Joints) -> Joint:
     return joint
 
 
-def _turning(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
+def turning_rows(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
     """Cosine and sine of the turn of the second body since the placement."""
     m1, m2 = normals(np.asarray(hinge.axis))
     along = hinge.turn_b @ m1

@@ -10,7 +10,7 @@ import ast
 import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError, nearest
@@ -39,15 +39,41 @@ RATES_DEEPEST = 4 * DEEPEST  # of derivatives, which are longer
 Formula: TypeAlias = Callable[[float], float]
 
 
-def formula(text: str) -> Formula:
-    """The function of time t that an expression stands for, or a ModelError that says what is wrong with it."""
-    return _built(_parsed(text), text, DEEPEST)
+def formula(text: str, variable: str = TIME) -> Formula:
+    """The function, of time t or another variable, that an expression is, or a ModelError that says what is wrong."""
+    return _built(_parsed(text), text, DEEPEST, variable)
 
 
-def rates(text: str) -> tuple[Formula, Formula]:
-    """The first and the second derivative of the function of time that an expression stands for."""
-    first = slope(_parsed(text), TIME)
-    return _built(first, text, RATES_DEEPEST), _built(slope(first, TIME), text, RATES_DEEPEST)
+def rates(text: str, variable: str = TIME) -> tuple[Formula, Formula]:
+    """The first and the second derivative of the function, of time or of another variable, that an expression is."""
+    first = slope(_parsed(text), variable)
+    second = slope(first, variable)
+    return _built(first, text, RATES_DEEPEST, variable), _built(second, text, RATES_DEEPEST, variable)
+
+
+def parts(text: str, names: Sequence[str]) -> dict[str, str]:
+    """An expression that is a sum of functions of one variable each, function by function; constants are left out."""
+    found: dict[str, list[str]] = {}
+    for sign, term in _terms(_parsed(text), "+"):
+        used = sorted({node.id for node in ast.walk(term) if isinstance(node, ast.Name)} & set(names))
+        if len(used) > 1:
+            raise ModelError(
+                f"expected a sum of terms that depend on one of {', '.join(names)} each, found "
+                f"{ast.unparse(term)!r}, which depends on {' and '.join(used)}."
+            )
+        if used:
+            found.setdefault(used[0], []).append(f"{sign} ({ast.unparse(term)})")
+        else:
+            _built(term, text, DEEPEST, names[0])
+    return {name: " ".join(terms).removeprefix("+ ") for name, terms in sorted(found.items())}
+
+
+def _terms(node: ast.expr, sign: str) -> list[tuple[str, ast.expr]]:
+    """The terms of a sum, with their signs."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        other = sign if isinstance(node.op, ast.Add) else "-" if sign == "+" else "+"
+        return _terms(node.left, sign) + _terms(node.right, other)
+    return [(sign, node)]
 
 
 def number(text: str) -> float:
@@ -75,7 +101,7 @@ def _parsed(text: str) -> ast.expr:
         ) from error
 
 
-def _built(node: ast.expr, text: str, depth: int) -> Formula:
+def _built(node: ast.expr, text: str, depth: int, variable: str = TIME) -> Formula:
     """The function of one node of the tree, made of those of the nodes below it."""
     if depth == 0:
         raise ModelError(f"expected an expression nested at most {DEEPEST} levels deep, found {text[:60]!r}...")
@@ -83,20 +109,20 @@ def _built(node: ast.expr, text: str, depth: int) -> Formula:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return _constant(value, text)
         case ast.Name(id=name):
-            return _named(name, text)
+            return _named(name, text, variable)
         case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
-            return _applied(OPERATORS[type(op)], [_built(operand, text, depth - 1)])
+            return _applied(OPERATORS[type(op)], [_built(operand, text, depth - 1, variable)])
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            return _applied(OPERATORS[type(op)], [_built(side, text, depth - 1) for side in (left, right)])
+            return _applied(OPERATORS[type(op)], [_built(side, text, depth - 1, variable) for side in (left, right)])
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
-            return _applied(OPERATORS[type(op)], [_built(side, text, depth - 1) for side in (left, right)])
+            return _applied(OPERATORS[type(op)], [_built(side, text, depth - 1, variable) for side in (left, right)])
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            chosen, yes, no = (_built(part, text, depth - 1) for part in (test, body, orelse))
+            chosen, yes, no = (_built(part, text, depth - 1, variable) for part in (test, body, orelse))
             return lambda t: yes(t) if chosen(t) else no(t)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            return _applied(_function(name, len(args), text), [_built(arg, text, depth - 1) for arg in args])
+            return _applied(_function(name, len(args), text), [_built(arg, text, depth - 1, variable) for arg in args])
     raise ModelError(
-        f"expected numbers, t, + - * / ** and functions such as sin, found {ast.unparse(node)!r} in {text!r}; "
+        f"expected numbers, {variable}, + - * / ** and functions such as sin, found {ast.unparse(node)!r} in {text!r}; "
         "an expression can do arithmetic and nothing else."
     )
 
@@ -109,14 +135,14 @@ def _constant(value: float, text: str) -> Formula:
     return lambda t: constant
 
 
-def _named(name: str, text: str) -> Formula:
-    if name == TIME:
+def _named(name: str, text: str, variable: str) -> Formula:
+    if name == variable:
         return lambda t: t
     if name not in CONSTANTS:
         called = f" {name} is a function: give it its argument." if name in FUNCTIONS else ""
         raise ModelError(
             f"expected a number or an expression, found the unknown name '{name}' in {text!r}.{called} "
-            f"{nearest(name, [TIME, *CONSTANTS, *FUNCTIONS])}"
+            f"{nearest(name, [variable, *CONSTANTS, *FUNCTIONS])}"
         )
     return _constant(CONSTANTS[name], text)
 

@@ -32,6 +32,7 @@ from porthos.model.joints import JOINTS
 from porthos.model.model import Model
 from porthos.model.nodes import Node
 from porthos.model.ports import Port
+from porthos.model.potentials import POTENTIALS
 from porthos.model.sections import CROSS_SECTIONS
 
 SHAPES: tuple[type[Inertia], ...] = (Box, Cylinder, HollowCylinder, Sphere, Rod, Inertia)
@@ -161,7 +162,7 @@ SECTIONS: dict[str, Section] = {
         "element",
         "strut: {kind: spring, a: ground, b: crank, point_a: [0, 0, 1], point_b: [0, 0, 0], stiffness: 100}",
         "kind",
-        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in ELEMENTS},
+        {cls.kind: _part(cls, getattr(Model, cls.kind)) for cls in (*ELEMENTS, *POTENTIALS)},
         lambda model: [element for element in model.elements if not isinstance(element, Segment)],
         lambda element: element.kind,
     ),

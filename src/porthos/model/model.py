@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
 from porthos.model import elements as e
+from porthos.model import potentials as p
 from porthos.model.beams import Beam, BeamNode, Clamp, Segment
 from porthos.model.bodies import Body, Ground, PointMass, RigidBody
 from porthos.model.forces import Load, TorqueMap
@@ -20,7 +21,7 @@ from porthos.model.joint_base import Joint
 from porthos.model.ports import Port, PortKind
 from porthos.model.rows import Row, Strain, check_held
 from porthos.model.sections import Section
-from porthos.model.signals import Level, Rows
+from porthos.model.signals import Level, Numbers, Rows
 from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
@@ -235,6 +236,32 @@ class Model(Joining):
         """
         known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
         return self._act(e.Friction(name=name, joint=known, coefficient=coefficient, radius=radius, speed=speed))
+
+    def potential(
+        self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, energy: str, between: Numbers
+    ) -> e.Element:
+        """A potential of the distance s of two points, such as energy="4*(1/s**12 - 1/s**6)", in joules.
+
+        `between` is the range of s; beyond its ends the force goes on along straight lines.
+        """
+        a_name, b_name = self._name(a), self._name(b)
+        return self._act(
+            p.Potential(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, energy=energy, between=between)
+        )
+
+    def joint_potential(
+        self, name: str, joint: Joint | str, energy: str, between: Numbers = (-np.pi, np.pi)
+    ) -> e.Element:
+        """A potential of the angle s of a revolute or cylindrical joint, or of the displacement of a prismatic one."""
+        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
+        return self._act(p.JointPotential(name=name, joint=known, energy=energy, between=between))
+
+    def field(self, name: str, body: Body | str, at: ArrayLike, energy: str, within: float) -> e.Element:
+        """A potential of the world coordinates of a point of a body, such as energy="x**2 + 3*cos(y)", in joules.
+
+        `within` is how far the point may go along each axis; beyond, the force goes on along straight lines.
+        """
+        return self._act(p.Field(name=name, body=self._body_name(body), at=at, energy=energy, within=within))
 
     # --- loads and ports
 

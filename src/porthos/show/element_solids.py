@@ -9,7 +9,7 @@ import numpy as np
 from porthos.notation import Array
 from porthos.results.trajectory import Trajectory
 from porthos.show.joint_solids import Link, foot
-from porthos.show.solids import GROUND, Solid, element_point, joint_point, turned
+from porthos.show.solids import AT_ONE_POINT, GROUND, Solid, element_point, joint_point, turned
 
 SLENDER = 0.1  # radius of a coil, relative to its length at the start
 SMALLEST, LARGEST = 0.004, 0.02  # the same, relative to the scene
@@ -27,7 +27,9 @@ def element_solids(run: Trajectory, size: float, up: Array) -> tuple[list[Solid]
         if element["kind"] == "segment":  # of a beam, see `beam_solids.py`
             continue
         ends = element_point(run, index, 0), element_point(run, index, 1)
-        if element["kind"] in ("torsion_spring", "bushing"):
+        if element["kind"] == "field":  # it is everywhere
+            continue
+        if element["kind"] in AT_ONE_POINT:
             solids.append(_piece(run, element, ends[0], LARGEST * size))
             continue
         length = run.element(element["name"]).measure

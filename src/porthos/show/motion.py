@@ -23,7 +23,7 @@ from porthos.results.trajectory import Trajectory
 from porthos.show.axes import GRID, INK, MATERIALS, PALETTE, figure_of
 from porthos.show.beam_solids import nodes
 from porthos.show.meshes import place
-from porthos.show.solids import LINKS, element_point
+from porthos.show.solids import AT_ONE_POINT, LINKS, element_point
 
 AXES = {"x": 0, "y": 1, "z": 2}
 SIZE = (6.4, 5.0)  # of a figure, in inches; its height shrinks for a long and flat scene
@@ -215,7 +215,7 @@ def _draw_elements(ax: Axes3D, run: Trajectory, frames: IntArray, opacity: Array
     drawn = []
     for k, element in enumerate(run.system.description.get("elements", [])):
         ends = [element_point(run, k, side) for side in (0, 1)]
-        if element["kind"] in ("torsion_spring", "bushing", "segment"):
+        if element["kind"] in (*AT_ONE_POINT, "field", "segment"):
             continue
         for frame, alpha in zip(frames, opacity, strict=True):
             start, end = (place(run, part, point[None], frame)[0] for part, point in ends)

@@ -111,7 +111,7 @@ def _owners(run: Trajectory) -> list[tuple[list[str], dict[str, Quantity], Any]]
 
 def element_quantities(run: Trajectory) -> dict[str, dict[str, Quantity]]:
     """What each force element has by its name; the forces of a bushing are many and have no curve."""
-    tables = {"torsion_spring": OF_HINGES, "bushing": OF_ELEMENTS}
+    tables = {"torsion_spring": OF_HINGES, "bushing": OF_ELEMENTS, "joint_potential": OF_ELEMENTS, "field": OF_ELEMENTS}
     elements = [one for one in run.system.description.get("elements", []) if one["kind"] != "segment"]
     return {one["name"]: tables.get(one["kind"], OF_LINES) for one in elements}
 

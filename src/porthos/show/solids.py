@@ -20,6 +20,7 @@ AXES = {"x": 0, "y": 1, "z": 2}
 THIN = 0.02  # of a box without thickness, relative to its longest edge
 SLENDER = 0.012  # radius of a rod, relative to its length
 BALL = 0.022  # radius of the largest point mass, relative to the scene
+AT_ONE_POINT = ("torsion_spring", "bushing", "joint_potential")  # kinds of force elements that are no lines
 STICK = 0.005  # radius of a stick from a body to a joint outside of it, relative to the scene
 OUTSIDE = 1.02  # a point further out than this, relative to the half lengths of a body, needs a stick
 CLEAR = 0.6  # opacity of a stand-in

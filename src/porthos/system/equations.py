@@ -295,7 +295,9 @@ def _force(hand: Hand, law: Law, pressed: int) -> str:
     parts = [hand.polynomial(law.force, "x")] if any(law.force) else []
     if law.inverse:
         parts.append(hand.ratio % (hand.number(law.inverse), "s^2"))
-    if law.table is not None:
+    if law.energy:
+        parts.append(hand.slope % law.energy)
+    elif law.table is not None:
         pairs = ", ".join(f"({hand.number(x)}, {hand.number(F)})" for x, F in law.table.tolist())
         parts.append(hand.table % pairs)
     if law.damping:
@@ -304,7 +306,7 @@ def _force(hand: Hand, law: Law, pressed: int) -> str:
         rubbing = hand.friction % (pressed, pressed + law.pressing_rows, hand.number(law.speed))
         parts.append(hand.scaled(law.friction, rubbing))
     force = f"F = {hand.added(parts)}"
-    if not any(law.force) and law.table is None:
+    if law.energy or (not any(law.force) and law.table is None):
         return force
     return f"{force}{hand.apart}x = {hand.added(['s', hand.number(-law.rest)] if law.rest else ['s'])}"
 

@@ -68,6 +68,7 @@ class Hand:
     times: str
     ratio: str  # numerator, denominator
     table: str  # pairs
+    slope: str  # an expression, as the user wrote it
     matrix: tuple[str, str, str, str]  # left bracket, between columns, between rows, right bracket
     apart: str  # between two formulas
     weight: str
@@ -171,6 +172,7 @@ TEXT = Hand(
     times=" ",
     ratio="%s/%s",
     table="table{%s}(x)",
+    slope="d/ds[%s]",
     matrix=("[", ", ", "; ", "]"),
     apart=",  ",
     weight="-sum m g . phi",
@@ -206,6 +208,7 @@ LATEX = Hand(
     times=r" \, ",
     ratio=r"\frac{%s}{%s}",
     table=r"\text{table}\left\{ %s \right\}(x)",
+    slope=r"\frac{\mathrm{d}}{\mathrm{d}s} \left[ \texttt{%s} \right]",
     matrix=(r"\begin{bmatrix} ", " & ", r" \\ ", r" \end{bmatrix}"),
     apart=r", \quad ",
     weight=r"-\sum m \, \boldsymbol{g} \cdot \boldsymbol{\varphi}",
