@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from scipy import integrate
@@ -22,77 +21,13 @@ from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import LOWER, Tableau, dormand_prince
 from porthos.notation import Array
-from porthos.system.constrained import Constrained, kkt_matrix
-from porthos.system.descriptor import Matrix
+from porthos.system.accelerations import RATE, Motion, motion_of, pull
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
 FORMS = ("projection", "Baumgarte", "index 1")
 SWEEPS = 6  # of the projection of positions, at most
 FLOOR = 1e-15  # change of positions, relative to their size, that is none
-
-
-class _Motion(Protocol):
-    """A constrained motion as accelerations see it."""
-
-    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
-        """[M G^T; G 0]."""
-
-    def force(self, t: float, q: Array, v: Array, u: Array) -> Array:
-        """All forces but those of the constraints."""
-
-    def gap(self, t: float, q: Array) -> Array:
-        """g."""
-
-    def rate(self, t: float, q: Array, v: Array) -> Array:
-        """G v + g_t."""
-
-    def bend(self, t: float, q: Array, v: Array) -> Array:
-        """The part of g'' without accelerations."""
-
-
-@dataclass(frozen=True)
-class _OfMechanism:
-    system: Constrained
-
-    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
-        return kkt_matrix(self.system, q)
-
-    def force(self, t: float, q: Array, v: Array, u: Array) -> Array:
-        return self.system.force(q, v, u)
-
-    def gap(self, t: float, q: Array) -> Array:
-        return self.system.g(q)
-
-    def rate(self, t: float, q: Array, v: Array) -> Array:
-        return np.asarray(self.system.G(q) @ v)
-
-    def bend(self, t: float, q: Array, v: Array) -> Array:
-        return np.asarray(self.system.G_rate(v) @ v)
-
-
-@dataclass(frozen=True)
-class _OfLagrangian:
-    system: LagrangianSystem
-
-    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
-        M, G = self.system.terms.second(q, v)[2], self.system.terms.G(t, q)
-        return np.block([[M, G.T], [G, np.zeros((self.system.m, self.system.m))]])
-
-    def force(self, t: float, q: Array, v: Array, u: Array) -> Array:
-        terms = self.system.terms
-        inner = terms.Lq(q, v) - terms.second(q, v)[1].T @ v - terms.D(t, q, v) @ v
-        return inner + terms.Bt(t, q, v) @ u[: terms.k]
-
-    def gap(self, t: float, q: Array) -> Array:
-        return self.system.terms.g(t, q)
-
-    def rate(self, t: float, q: Array, v: Array) -> Array:
-        return self.system.terms.G(t, q) @ v + self.system.terms.g_t(t, q)
-
-    def bend(self, t: float, q: Array, v: Array) -> Array:
-        N, _, drift = self.system.terms.curvature(t, q, v, np.zeros(self.system.m))
-        return N @ v + drift
 
 
 @dataclass(frozen=True)
@@ -106,7 +41,7 @@ class IndexOne(MechanicalScheme):
     kinds = (MechanicalSystem, LagrangianSystem)
     words = "mechanisms and Lagrangians, and '{}' is neither"
     form: str = "projection"
-    alpha: float = 3.0
+    alpha: float = RATE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,7 +68,7 @@ class IndexOne(MechanicalScheme):
     def advance(self, at: Begin) -> EmbeddedStep:
         """All stages one after the other; the multipliers at the begin and the step before are not needed."""
         system, h, t, inputs = at.system, at.h, at.t, at.u
-        motion = _OfLagrangian(system) if isinstance(system, LagrangianSystem) else _OfMechanism(system)
+        motion, alpha = motion_of(system), self.alpha if self.form == "Baumgarte" else 0.0
         (A, c), n = (self.tableau.A, self.tableau.c), system.n
         start, multipliers = at.x0[: 2 * n], np.zeros((c.size, system.m))
         Y, slopes = np.zeros((c.size, 2 * n)), np.zeros((c.size, 2 * n))
@@ -141,10 +76,8 @@ class IndexOne(MechanicalScheme):
             Y[i] = start + h * (A[i, :i] @ slopes[:i])
             q, v = Y[i, :n], Y[i, n:]
             solve = factorised(motion.kkt(time, q, v))
-            pull = -motion.bend(time, q, v)
-            if self.form == "Baumgarte":
-                pull -= 2 * self.alpha * motion.rate(time, q, v) + self.alpha**2 * motion.gap(time, q)
-            acceleration, multipliers[i] = np.split(solve(np.append(motion.force(time, q, v, inputs[i]), pull)), [n])
+            known = np.append(motion.force(time, q, v, inputs[i]), pull(motion, alpha, time, q, v))
+            acceleration, multipliers[i] = np.split(solve(known), [n])
             slopes[i] = np.append(v, acceleration)
         end = _projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
         x = np.append(end, multipliers[-1])
@@ -152,7 +85,7 @@ class IndexOne(MechanicalScheme):
         return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error)
 
 
-def _projected(motion: _Motion, t: float, y: Array, solve: Solver) -> Array:
+def _projected(motion: Motion, t: float, y: Array, solve: Solver) -> Array:
     """The nearest q with g = 0, then the nearest v with G v + g_t = 0; `solve` solves with the matrix near them."""
     n = y.size // 2
     q, v, still = y[:n].copy(), y[n:], np.zeros(n)

@@ -6,7 +6,7 @@ GGL:      q' = v + G^T mu,   M v' = B~ u - grad V - C v - G^T lambda,   0 = G v,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -20,12 +20,15 @@ from porthos.system.mechanical import MechanicalSystem
 
 
 class MechanicalForm(Descriptor):
-    """A mechanical system in other equations: states (q, v, lambda), then multipliers `more` of each constraint."""
+    """A mechanical system in other equations: states (q, v, lambda), then multipliers `more` of each constraint.
+
+    The stabilised ones of `system/accelerations.py` are forms of Lagrangians too.
+    """
 
     title: str
     more: tuple[str, ...] = ()
 
-    def __init__(self, system: MechanicalSystem) -> None:
+    def __init__(self, system: Any) -> None:
         self.system = system
         self.name = f"{system.name} ({self.title})"
 
@@ -80,6 +83,7 @@ class MechanicalForm(Descriptor):
 class Index3Form(MechanicalForm):
     """x = (q, v, lambda) with the constraints g(q) = 0 themselves."""
 
+    system: MechanicalSystem
     title = "index 3"
     tangent_cost = ANALYTIC
 
@@ -143,17 +147,34 @@ class StabilisedForm(Index3Form):
         return self.system.Bt(q).T @ (v + self.system.G(q).T @ mu)
 
 
-def formulation_of(system: MechanicalSystem, name: str) -> Descriptor:
-    """The formulation named 'index 3', 'index 2' (24), 'GGL' or 'index 1' (61)."""
+def formulation_of(system: MechanicalSystem, name: str, **options: float) -> Descriptor:
+    """The formulation named 'index 3', 'index 2' (24), 'GGL', 'index 1' (61), or one of accelerations."""
     known = {
         "index 3": lambda: Index3Form(system),
         "index 2": lambda: system,
         "GGL": lambda: StabilisedForm(system),
         "index 1": lambda: system.ggl,
     }
-    if name not in known:
-        raise PorthosError(f"system '{system.name}' has no formulation '{name}'. {nearest(name, known)}")
-    return known[name]()
+    return chosen_form(system, known, name, options)
+
+
+def chosen_form(
+    system: Any, known: Mapping[str, Callable[[], Descriptor]], name: str, options: Mapping[str, float]
+) -> Descriptor:
+    """One of the forms of a system, or one of accelerations: 'Baumgarte, index 2' (87), 'Baumgarte, index 1'."""
+    from porthos.system.accelerations import AccelerationForm, BaumgarteForm  # they are forms of this module
+
+    stabilised = {form.title: form for form in (BaumgarteForm, AccelerationForm)}
+    if name in stabilised and set(options) <= {"alpha"}:
+        return stabilised[name](system, **options)
+    if name in known and not options:
+        return known[name]()
+    if name in known or name in stabilised:
+        raise PorthosError(
+            f"system '{system.name}', formulation '{name}': found options {dict(options)}. Only the forms of Baumgarte "
+            "have one, alpha."
+        )
+    raise PorthosError(f"system '{system.name}' has no formulation '{name}'. {nearest(name, [*known, *stabilised])}")
 
 
 def _zero(G: sparse.csr_array) -> sparse.csr_array:

@@ -15,6 +15,7 @@ from porthos.system.phdae import PHDAE
 class GGLForm(MechanicalForm, PHDAE):
     """A mechanical system with constraints on position and velocity level (GGL principle)."""
 
+    system: MechanicalSystem
     title, more = "GGL", ("gamma",)
 
     def __init__(self, system: MechanicalSystem) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import InconsistentStateError, ModelError, PorthosError, StructureError, nearest
+from porthos.errors import InconsistentStateError, ModelError, StructureError
 from porthos.notation import Array
 from porthos.system.check import Finding, Report
 from porthos.system.descriptor import ANALYTIC, Descriptor
@@ -243,12 +243,11 @@ class LagrangianSystem(PHDAE):
         """The same system with constraints on both levels, (61) for M(q): x = (q, v, lambda, gamma)."""
         return IndexOneForm(self)
 
-    def formulation(self, name: str) -> Descriptor:
-        """The formulation named 'index 2', which is (8) itself, or 'index 1', (61)."""
-        known: dict[str, Callable[[], Descriptor]] = {"index 2": lambda: self, "index 1": lambda: self.ggl}
-        if name not in known:
-            raise PorthosError(f"system '{self.name}' has no formulation '{name}'. {nearest(name, known)}")
-        return known[name]()
+    def formulation(self, name: str, **options: float) -> Descriptor:
+        """The formulation named 'index 2', which is (8) itself, 'index 1', (61), or one of Baumgarte's."""
+        from porthos.system.formulations import chosen_form  # its forms need this module
+
+        return chosen_form(self, {"index 2": lambda: self, "index 1": lambda: self.ggl}, name, options)
 
 
 class IndexOneForm(PHDAE):

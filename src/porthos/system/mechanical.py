@@ -377,12 +377,12 @@ class MechanicalSystem(Named, PHDAE):
         require_descriptor(self)
         return GGLForm(self)
 
-    def formulation(self, name: str) -> Descriptor:
-        """The same system for Runge-Kutta methods: g = 0, (24) itself, both levels of constraints, or (61)."""
+    def formulation(self, name: str, **options: float) -> Descriptor:
+        """The same system for Runge-Kutta methods: g = 0, (24), both levels of constraints, (61) or Baumgarte's."""
         from porthos.system.formulations import formulation_of  # it needs this module
 
         require_descriptor(self)
-        return formulation_of(self, name)
+        return formulation_of(self, name, **options)
 
     def structure(self, x: Array, t: float = 0.0) -> Report:
         """The conditions of a pH-DAE at x, and g(q) = 0, G = dg/dq and the rank of G."""
