@@ -42,6 +42,7 @@ SCHEMES: Mapping[str, Contract] = {
     "Gauss(3)": ph.Gauss(3),
     "RadauIIA(3)": ph.RadauIIA(3),
     "LobattoIIIC(3)": ph.LobattoIIIC(3),
+    "BDF(2)": ph.BDF(2),
     "LobattoPair(3)": ph.LobattoPair(3),
     "Murua(2)": ph.Murua(2),
     "Murua(2, ggl=True)": ph.Murua(2, ggl=True),
@@ -54,6 +55,8 @@ SCHEMES: Mapping[str, Contract] = {
     "DOP853()": ph.DOP853(),
     'DOP853("Baumgarte")': ph.DOP853("Baumgarte"),
     "IDA()": ph.IDA(),
+    'SciPy("Radau")': ph.SciPy("Radau"),
+    'SciPy("BDF")': ph.SciPy("BDF"),
 }
 HEAD = (
     "scheme", "order", "keeps exactly", "symmetric", "stiffly accurate", "mechanisms", "Lagrangians", "pH-DAEs",

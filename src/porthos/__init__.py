@@ -30,11 +30,13 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.livens import Livens as Livens
     from porthos.integrate.midpoint import Midpoint as Midpoint
     from porthos.integrate.midpoint import MidpointGGL as MidpointGGL
+    from porthos.integrate.multistep import BDF as BDF
     from porthos.integrate.partitioned import LobattoPair as LobattoPair
     from porthos.integrate.partitioned import Murua as Murua
     from porthos.integrate.runge_kutta import Gauss as Gauss
     from porthos.integrate.runge_kutta import LobattoIIIC as LobattoIIIC
     from porthos.integrate.runge_kutta import RadauIIA as RadauIIA
+    from porthos.integrate.scipy_solvers import SciPy as SciPy
     from porthos.integrate.sensing import Sampled as Sampled
     from porthos.integrate.sundials import IDA as IDA
     from porthos.model.beams import Beam as Beam
@@ -106,8 +108,10 @@ _HOMES = {
     "integrate.index_one": "DOP853 MDOP5",
     "integrate.livens": "Livens",
     "integrate.midpoint": "Midpoint MidpointGGL",
+    "integrate.multistep": "BDF",
     "integrate.partitioned": "LobattoPair Murua",
     "integrate.runge_kutta": "Gauss LobattoIIIC RadauIIA",
+    "integrate.scipy_solvers": "SciPy",
     "integrate.sundials": "IDA",
     "model.beams": "Beam",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",

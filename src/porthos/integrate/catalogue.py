@@ -23,6 +23,7 @@ SCHEMES = {
     "Gauss": "porthos.integrate.runge_kutta",
     "LobattoIIIC": "porthos.integrate.runge_kutta",
     "RadauIIA": "porthos.integrate.runge_kutta",
+    "BDF": "porthos.integrate.multistep",
     "LobattoPair": "porthos.integrate.partitioned",
     "Murua": "porthos.integrate.partitioned",
     "GeneralizedAlpha": "porthos.integrate.generalized_alpha",
@@ -31,6 +32,7 @@ SCHEMES = {
     "MDOP5": "porthos.integrate.index_one",
     "DOP853": "porthos.integrate.index_one",
     "IDA": "porthos.integrate.sundials",
+    "SciPy": "porthos.integrate.scipy_solvers",
 }
 NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 

@@ -1,0 +1,112 @@
+"""Backward differentiation formulas of a fixed order and step on descriptor systems: `BDF(k)`, 1 <= k <= 6.
+
+E(x1, t1) p'(t1) = f(x1, u1, t1) with the polynomial p of degree k through x1 and the k states before it. The first
+k - 1 steps are made by Radau IIA of k + 1 stages, exact enough for multipliers on position level too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+
+from porthos.errors import PorthosError
+from porthos.integrate.runge_kutta import RadauIIA
+from porthos.integrate.scheme import LINEAR, VELOCITY
+from porthos.integrate.state_scheme import NEGLIGIBLE, Begin, StateScheme, Step
+from porthos.integrate.tableaus import Tableau, radau_iia
+from porthos.notation import Array
+from porthos.system.descriptor import Matrix
+
+HIGHEST = 6  # formulas of more steps are unstable
+
+
+@dataclass(frozen=True)
+class BackwardStep(Step):
+    """A step, and the states before its end that the next one looks back on (k, n), the latest first."""
+
+    past: Array
+
+
+@dataclass(frozen=True)
+class BDF(StateScheme):
+    """The backward differentiation formula of `steps` steps and as many orders, on every descriptor system.
+
+    On constraints of index 1, 2 and 3 positions, velocities and multipliers have order k. A step ends on the algebraic
+    equations and costs one solution of their size. All steps have one size.
+    """
+
+    free_steps: ClassVar[bool] = False
+    steps: int = 2
+    tolerance: float = 0.0
+    max_iterations: int = 50
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.steps, int) and 1 <= self.steps <= HIGHEST):
+            raise PorthosError(f"BDF: expected a whole number 1 <= steps <= {HIGHEST}, found steps = {self.steps!r}.")
+        super().__post_init__()
+
+    @property
+    def order(self) -> int:
+        """As many as steps."""
+        return self.steps
+
+    @property
+    def tableau(self) -> Tableau:
+        """That of the first steps; inputs, work and losses are taken at its points, on the polynomial."""
+        return radau_iia(self.steps + 1)
+
+    @property
+    def preserves(self) -> frozenset[str]:
+        """Linear momentum, and velocity constraints: they are the algebraic equations of (24)."""
+        return frozenset({LINEAR, VELOCITY})
+
+    @property
+    def symmetric(self) -> bool:
+        """It looks back."""
+        return False
+
+    def advance(self, at: Begin) -> BackwardStep:
+        """With fewer than k states known, by Radau IIA; else by the formula."""
+        k, x0 = self.steps, at.x0
+        past = x0[None] if at.before is None else at.before.past
+        if len(past) < k:
+            first = RadauIIA(k + 1, self.tolerance, self.max_iterations).step(at.system, at.h, x0, at.u, at.t)
+            return BackwardStep(first.x, first.stages, first.found, np.vstack([first.x, past]))
+        rate, stages, ahead = _weights(k)
+        system, h, u, t = at.system, at.h, at.u[-1], at.t + at.h
+        known = rate[1:] @ past
+
+        def residual(x: Array) -> Array:
+            return h * system.residual(x, (rate[0] * x + known) / h, u, t)
+
+        def matrix(x: Array) -> Matrix:
+            return rate[0] * system.E(x, t) + h * system.tangent(x, (rate[0] * x + known) / h, u, t)
+
+        def size_of(x: Array, update: Array) -> float:
+            scale = np.maximum(np.abs(x), np.abs(x0))
+            scale = np.maximum(scale, NEGLIGIBLE * scale.max(initial=1e-300))
+            return float((np.abs(update) / scale).max(initial=0.0))
+
+        own = at.before is not None and at.before.found.value.size == x0.size  # Radau IIA has other unknowns
+        found = self.solved(
+            (residual, matrix), size_of, ahead @ past, at.before if own else None, system.tangent_cost
+        )  # fmt: skip
+        points = np.vstack([found.value, past])
+        return BackwardStep(found.value, stages @ points, found, points[:k])
+
+
+@cache
+def _weights(k: int) -> tuple[Array, Array, Array]:
+    """Of the values at 1, 0, -1, ..., 1 - k: the rate of their polynomial at 1, and its values at the points of a step.
+
+    Then those that continue the polynomial through 0, ..., 1 - k to 1.
+    """
+    nodes = 1.0 - np.arange(k + 1)
+    polynomials = np.linalg.inv(np.vander(nodes, increasing=True))  # columns: coefficients of those of Lagrange
+    rate = np.arange(k + 1.0) @ polynomials
+    stages = np.vander(radau_iia(k + 1).c, k + 1, increasing=True) @ polynomials
+    ahead = np.ones(k) @ np.linalg.inv(np.vander(nodes[1:], increasing=True))
+    return rate, stages, ahead
