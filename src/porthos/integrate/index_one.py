@@ -21,9 +21,11 @@ from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import LOWER, Tableau, dormand_prince
 from porthos.notation import Array
-from porthos.system.accelerations import RATE, Motion, motion_of, pull
+from porthos.system.accelerations import RATE, OfLagrangian, OfMechanism, motion_of, pull
+from porthos.system.descriptor import Descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.recursion import tree_of
 
 FORMS = ("projection", "Baumgarte", "index 1")
 SWEEPS = 6  # of the projection of positions, at most
@@ -35,13 +37,14 @@ class IndexOne(MechanicalScheme):
     """An explicit method on accelerations of mechanisms and Lagrangians; nothing is iterated, nothing stiff is damped.
 
     `form` is "projection", "Baumgarte" with the rate `alpha`, or "index 1". Masses may be zero where constraints make
-    up for it.
+    up for it. `recursive` finds the accelerations of mechanisms without closed loops body by body, in O(N).
     """
 
     kinds = (MechanicalSystem, LagrangianSystem)
     words = "mechanisms and Lagrangians, and '{}' is neither"
     form: str = "projection"
     alpha: float = RATE
+    recursive: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,6 +53,12 @@ class IndexOne(MechanicalScheme):
             raise PorthosError(f"{name}: found no form '{self.form}'. {nearest(str(self.form), FORMS)}")
         if not 0.0 < self.alpha < np.inf:
             raise PorthosError(f"{name}: expected a rate alpha > 0, found {self.alpha!r}.")
+
+    def require(self, system: Descriptor) -> None:
+        """Refuse what has no positions and velocities, and closed loops where there may be none."""
+        super().require(system)
+        if self.recursive and isinstance(system, MechanicalSystem):
+            tree_of(system)
 
     @property
     def preserves(self) -> frozenset[str]:
@@ -75,27 +84,32 @@ class IndexOne(MechanicalScheme):
         for i, time in enumerate((t + c * h).tolist()):
             Y[i] = start + h * (A[i, :i] @ slopes[:i])
             q, v = Y[i, :n], Y[i, n:]
-            solve = factorised(motion.kkt(time, q, v))
+            solve = self._solver(motion, time, q, v)
             known = np.append(motion.force(time, q, v, inputs[i]), pull(motion, alpha, time, q, v))
             acceleration, multipliers[i] = np.split(solve(known), [n])
             slopes[i] = np.append(v, acceleration)
-        end = _projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
+        end = self._projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
         x = np.append(end, multipliers[-1])
         error = np.append(h * self.estimate(slopes), np.zeros(system.m))
         return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error)
 
+    def _solver(self, motion: OfMechanism | OfLagrangian, t: float, q: Array, v: Array) -> Solver:
+        """How to solve with [M G^T; G 0]."""
+        if self.recursive and isinstance(motion.system, MechanicalSystem):
+            return tree_of(motion.system).solver(q)
+        return factorised(motion.kkt(t, q, v))
 
-def _projected(motion: Motion, t: float, y: Array, solve: Solver) -> Array:
-    """The nearest q with g = 0, then the nearest v with G v + g_t = 0; `solve` solves with the matrix near them."""
-    n = y.size // 2
-    q, v, still = y[:n].copy(), y[n:], np.zeros(n)
-    for _ in range(SWEEPS):
-        change = solve(np.append(still, -motion.gap(t, q)))[:n]
-        q += change
-        if not np.abs(change).max() > FLOOR * np.abs(q).max():
-            break
-    there = factorised(motion.kkt(t, q, v))
-    return np.append(q, v + there(np.append(still, -motion.rate(t, q, v)))[:n])
+    def _projected(self, motion: OfMechanism | OfLagrangian, t: float, y: Array, solve: Solver) -> Array:
+        """The nearest q with g = 0, then the nearest v with G v + g_t = 0; `solve` solves with the matrix near them."""
+        n = y.size // 2
+        q, v, still = y[:n].copy(), y[n:], np.zeros(n)
+        for _ in range(SWEEPS):
+            change = solve(np.append(still, -motion.gap(t, q)))[:n]
+            q += change
+            if not np.abs(change).max() > FLOOR * np.abs(q).max():
+                break
+        there = self._solver(motion, t, q, v)
+        return np.append(q, v + there(np.append(still, -motion.rate(t, q, v)))[:n])
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,8 @@ from porthos.integrate.adaptive_march import landings
 from porthos.integrate.newton import Iterate
 from porthos.integrate.state_march import Piece, States, Walk
 from porthos.integrate.state_scheme import Step
-from porthos.integrate.tableaus import lobatto_iiia
 from porthos.notation import Array
 from porthos.steps import Adaptive
-
-POINTS = lobatto_iiia(3)  # work and losses are summed at both ends and the middle of a step
 
 
 class StoppedError(Exception):

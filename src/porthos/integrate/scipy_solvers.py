@@ -18,11 +18,10 @@ from scipy import integrate
 
 from porthos.errors import PorthosError, Status, nearest
 from porthos.integrate.adaptive_march import with_rate
-from porthos.integrate.library_march import POINTS, Course, Span, StoppedError, march_library
+from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.newton import Solver, factorised
 from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import OwnSteps
-from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.accelerations import RATE, AccelerationForm, pull
@@ -71,21 +70,6 @@ class SciPy(OwnSteps):
     def order(self) -> int:
         """The highest that steps may have."""
         return METHODS[self.method].order
-
-    @property
-    def tableau(self) -> Tableau:
-        """Work and losses are summed at both ends and the middle of a step, found by interpolation."""
-        return POINTS
-
-    @property
-    def preserves(self) -> frozenset[str]:
-        """Nothing to round-off: all is as exact as the tolerance."""
-        return frozenset()
-
-    @property
-    def symmetric(self) -> bool:
-        """Steps follow errors."""
-        return False
 
     @property
     def stiffly_accurate(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from porthos.errors import PorthosError
 from porthos.integrate.newton import Iterate, Solver, newton
 from porthos.integrate.scheme import VELOCITY, Iterated
-from porthos.integrate.tableaus import Tableau
+from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.constrained import Constrained
@@ -195,6 +195,21 @@ class OwnSteps(StateScheme):
     def advance(self, at: Begin) -> Step:
         """There is no single step."""
         raise PorthosError(f"{self!r} chooses its steps itself: use simulate(..., step=ph.Adaptive(...)).")
+
+    @property
+    def tableau(self) -> Tableau:
+        """Work and losses are summed at both ends and the middle of a step, found by interpolation."""
+        return lobatto_iiia(3)
+
+    @property
+    def preserves(self) -> frozenset[str]:
+        """Nothing to round-off: all is as exact as the tolerance."""
+        return frozenset()
+
+    @property
+    def symmetric(self) -> bool:
+        """Steps that follow errors, and formulas that look back, are not."""
+        return False
 
     @property
     def renews_algebraic(self) -> bool:

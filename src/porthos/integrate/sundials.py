@@ -19,11 +19,10 @@ import numpy as np
 
 from porthos.errors import PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
-from porthos.integrate.library_march import POINTS, Course, Span, StoppedError, march_library
+from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import OwnSteps
-from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.descriptor import Matrix, dense
@@ -53,21 +52,6 @@ class IDA(OwnSteps):
     def order(self) -> int:
         """The highest that steps may have."""
         return self.max_order
-
-    @property
-    def tableau(self) -> Tableau:
-        """Work and losses are summed at both ends and the middle of a step, found by interpolation."""
-        return POINTS
-
-    @property
-    def preserves(self) -> frozenset[str]:
-        """Nothing to round-off: all is as exact as the tolerance."""
-        return frozenset()
-
-    @property
-    def symmetric(self) -> bool:
-        """Formulas that look back are not."""
-        return False
 
     @property
     def stiffly_accurate(self) -> bool:
