@@ -119,6 +119,25 @@ def _axis(method: str) -> tuple[Reference, ...]:
     )
 
 
+def _omega(kind: str) -> Reference:
+    found = (
+        (2.8403832, 1.5, -3.1210517), (1.8061612, 1.5, -0.1702535), (-2.3543081, 1.5, -1.7693386),
+        (-0.6555512, 1.5, -3.4485135),
+    )  # fmt: skip
+    text = f"angular velocity in the body [rad/s] at t = 0.5, 1, 1.5, 2 s, {kind}"
+    return Reference("slow_top", kind, text, found, 1e-7, f"another solution of Euler's equations, {AGAIN}")
+
+
+def _tension(form: str, lowest: tuple[float, float], beside: tuple[float, float]) -> tuple[Reference, ...]:
+    return tuple(
+        Reference(
+            "alpha_start", f"{form}, {x0}", f"largest errors of the tension [N], h = 0.02 and 0.01, {form}, x0 = {x0}",
+            values, 3e-3 * np.array(values), f"Arnold, Example 8, {AGAIN}",
+        )
+        for x0, values in ((0.0, lowest), (0.2, beside))
+    )  # fmt: skip
+
+
 REFERENCES: tuple[Reference, ...] = (
     *(one for method in squeezer.METHODS for one in _squeezer(method)),
     *(one for method in car_axis.METHODS for one in _axis(method)),
@@ -319,6 +338,18 @@ REFERENCES: tuple[Reference, ...] = (
         5e-10,
         f"literature on rotational integrators, {AGAIN}",
     ),
+    *(_omega(kind) for kind in ("Euler angles", "quaternions", "directors")),
+    Reference(
+        "slow_top",
+        "rates",
+        "largest rates [1/s] of Euler angles, quaternions, and the top",
+        (42.98, 2.322, 4.644),
+        (6e-3, 6e-4, 6e-4),
+        f"Arnold, {AGAIN}",
+    ),
+    Reference("slow_top", "nutation", "smallest nutation [rad]", 0.059039, 6e-7, f"Arnold, {AGAIN}"),
+    *_tension("index 3", (3.94e-3, 9.85e-4), (0.2483, 0.1231)),
+    *_tension("stabilised", (1.98e-3, 4.96e-4), (1.92e-3, 4.78e-4)),
     Reference("heavy_top", "E", "energy [J] at t = 2 s", 5435.6967908655, 5e-9, "conservation"),
     Reference(
         "maxwell",

@@ -17,6 +17,7 @@ from scipy.special import spherical_jn
 import porthos as ph
 from docs.site.gallery import MODULES
 from gallery import (
+    alpha_start,
     bricard,
     car,
     car_axis,
@@ -42,6 +43,7 @@ from gallery import (
     robot_arm,
     slider_crank,
     sliding_pendulum,
+    slow_top,
     spring_pendulum,
     squeezer,
     suspension,
@@ -708,7 +710,9 @@ QUIET = [
     planetary_gear,
     redundant_masses,
     robot_arm,
+    alpha_start,
     sliding_pendulum,
+    slow_top,
     spring_pendulum,
     suspension,
     reactor,

@@ -83,8 +83,8 @@ def _index(pages: dict[str, tuple[str, str, str]]) -> str:
     )
     entries = "\n".join(pages)
     return (
-        "# Gallery\n\nEvery figure and number here was computed when this site was built. The sources 000, 001 "
-        "and 003 are named in [notation](../../notation.md).\n\n"
+        "# Gallery\n\nEvery figure and number here was computed when this site was built. The sources 000 to "
+        "003 are named in [notation](../../notation.md).\n\n"
         f":::{{container}} gallery\n{cards}\n:::\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
     )
 
