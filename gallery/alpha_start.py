@@ -2,8 +2,8 @@
 
 002, Example 8: m = l = 1, g = 9.81, energy m/2 - m g l, begun at the lowest point (x0 = 0) or beside it (x0 = 0.2);
 rho = 0.9. On position level (index 3) the tension of the rod is right to second order from x0 = 0, but from x0 = 0.2 it
-oscillates for some fifty steps with an error of first order, although the motion is the same. Two remedies give second
-order: a first velocity moved by O(h^2) (`corrected=True`, the default), or constraints on both levels
+oscillates for about a hundred steps with an error of first order, although the motion is the same. Two remedies give
+second order: a first velocity moved by O(h^2) (`corrected=True`, the default), or constraints on both levels
 (`form="stabilised"`).
 
 Numbers: largest errors of the tension on (0, 1] s for h = 0.02 and 0.01; the exact one is 1 - 2 g - 3 g z, with z from
@@ -71,10 +71,11 @@ def errors(scheme: GeneralizedAlpha, x0: float, step: float) -> tuple[Array, Arr
 
 
 def number() -> Number:
-    """Largest errors for both steps, by scheme and start."""
+    """Largest errors for both steps, by scheme and start, of those that were published."""
     return {
         f"{name}, {x0}": np.array([errors(scheme, x0, h)[1].max() for h in STEPS])
         for name, scheme in SCHEMES.items()
+        if not (scheme.form == "index 3" and scheme.corrected)  # not published
         for x0 in (0.0, BESIDE)
     }
 

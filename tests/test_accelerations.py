@@ -67,11 +67,11 @@ def test_drift_of_index_2_and_how_it_is_stopped():
     model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(np.sin(0.5), 0, -np.cos(0.5)))
     system, gaps = model.assemble(), {}
     for alpha in (0.0, 4.0):
-        states = ph.simulate(system.formulation(BOTH[1], alpha=alpha), ph.RadauIIA(3), 0.1, 8.0).x
+        states = ph.simulate(system.formulation(BOTH[1], alpha=alpha), ph.RadauIIA(3), 0.1, 4.0).x
         size = np.array([abs(system.g(x[:3])[0]) for x in states])
         gaps[alpha] = size[:21].max(), size.max()
-    assert np.log2(gaps[0.0][1] / gaps[0.0][0]) / 2 == pytest.approx(1.0, abs=0.1), gaps
-    assert gaps[4.0][1] == gaps[4.0][0] < gaps[0.0][1] / 5, gaps
+    assert np.log2(gaps[0.0][1] / gaps[0.0][0]) == pytest.approx(1.0, abs=0.1), gaps
+    assert gaps[4.0][1] == gaps[4.0][0] < gaps[0.0][1] / 2, gaps
 
 
 def test_messages():

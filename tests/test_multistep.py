@@ -11,8 +11,8 @@ from gallery import two_masses
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import Walk, march_states
 
-CASES = [(form, k) for form in ("index 3", "index 2", "GGL") for k in (1, 2, 3)]
-CASES += [(form, 2) for form in ("index 1", "Baumgarte, index 1", "Baumgarte, index 2")]
+CASES = [(form, k) for form in ("index 3", "index 2", "GGL") for k in (1, 3)]
+CASES += [(form, 2) for form in ("index 3", "index 2", "Baumgarte, index 1")]
 
 
 @pytest.mark.parametrize("k", range(1, 7))

@@ -87,14 +87,14 @@ def simulate(
     u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
     or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
 
-    Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) run on every descriptor system and `DiscreteGradient` on
-    every pH-DAE, from `start` or from the state that the system begins with; the result of one that is no mechanism is
-    a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the same on mechanisms, `MDOP5`
-    and `DOP853` on mechanisms and Lagrangians.
+    Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) and `BDF` run on every descriptor system and
+    `DiscreteGradient` on every pH-DAE, from `start` or from the state that the system begins with; the result of one
+    that is no mechanism is a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the
+    same on mechanisms, `MDOP5` and `DOP853` on mechanisms and Lagrangians. `IDA` and `SciPy` are of libraries.
 
-    All these schemes but `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all its
-    steps, or only `times` and the end, on which it lands exactly; symmetric ones step=Reversible(...); and `events`,
-    functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
+    All these schemes but `BDF`, `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all
+    its steps, or only `times` and the end, on which it lands exactly; symmetric ones step=Reversible(...); and
+    `events`, functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
