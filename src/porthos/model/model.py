@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
 from porthos.model import elements as e
-from porthos.model import potentials as p
 from porthos.model.beams import Beam, BeamNode, Clamp, Segment
 from porthos.model.bodies import Body, Ground, PointMass, RigidBody
 from porthos.model.forces import Load, TorqueMap
+from porthos.model.forcing import Forcing
 from porthos.model.inertia import Inertia
 from porthos.model.joining import Joining, Side
 from porthos.model.joint_base import Joint
 from porthos.model.ports import Port, PortKind
 from porthos.model.rows import Row, Strain, check_held
 from porthos.model.sections import Section
-from porthos.model.signals import Level, Numbers, Rows
 from porthos.notation import Array, vector
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Model(Joining):
+class Model(Joining, Forcing):
     """A mechanism: bodies, joints, force elements, loads and ports, each under a name of its own. SI units."""
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
@@ -150,118 +149,6 @@ class Model(Joining):
         for clamp, (part, node, at) in beam.clamps.items():
             self._join(Clamp, clamp, part, node, at=at)
         return beam
-
-    # --- force elements: points in world coordinates at the initial placement
-
-    def spring(
-        self,
-        name: str,
-        a: Side,
-        b: Side,
-        point_a: ArrayLike,
-        point_b: ArrayLike,
-        stiffness: Level = 0.0,
-        damping: float = 0.0,
-        length: float | None = None,
-        force: float = 0.0,
-        table: Rows | None = None,
-    ) -> e.Element:
-        """A spring, and a damper beside it: F = force + k_1 x + k_2 x^2 + ... + c x' with x = distance - length."""
-        a_name, b_name = self._name(a), self._name(b)
-        return self._act(
-            e.Spring(
-                name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, stiffness=stiffness, damping=damping,
-                length=length, force=force, table=table,
-            )
-        )  # fmt: skip
-
-    def damper(self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, damping: float) -> e.Element:
-        """A damper along the line between a point of `a` and a point of `b`."""
-        a_name, b_name = self._name(a), self._name(b)
-        return self._act(e.Damper(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, damping=damping))
-
-    def attraction(
-        self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, strength: float
-    ) -> e.Element:
-        """Gravitation or charge: a point of `a` and a point of `b` pull at each other with strength/distance^2."""
-        a_name, b_name = self._name(a), self._name(b)
-        return self._act(
-            e.Attraction(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, strength=strength)
-        )
-
-    def torsion_spring(
-        self,
-        name: str,
-        joint: Joint | str,
-        stiffness: Level = 0.0,
-        damping: float = 0.0,
-        angle: float = 0.0,
-        torque: float = 0.0,
-        table: Rows | None = None,
-    ) -> e.Element:
-        """A spring, and a damper beside it, about the axis of a joint; at rest after a turn by `angle`."""
-        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
-        return self._act(
-            e.TorsionSpring(
-                name=name, joint=known, stiffness=stiffness, damping=damping, angle=angle, torque=torque, table=table
-            )
-        )
-
-    def bushing(
-        self,
-        name: str,
-        a: Side,
-        b: Side,
-        at: ArrayLike,
-        stiffness: ArrayLike = (0.0, 0.0, 0.0),
-        damping: ArrayLike = (0.0, 0.0, 0.0),
-        turning_stiffness: ArrayLike = (0.0, 0.0, 0.0),
-        turning_damping: ArrayLike = (0.0, 0.0, 0.0),
-    ) -> e.Element:
-        """Springs and dampers along and about three axes, which are world axes at the placement and stay in `a`."""
-        a_name, b_name = self._name(a), self._name(b)
-        return self._act(
-            e.Bushing(
-                name=name, a=a_name, b=b_name, at=at, stiffness=stiffness, damping=damping,
-                turning_stiffness=turning_stiffness, turning_damping=turning_damping,
-            )
-        )  # fmt: skip
-
-    def friction(
-        self, name: str, joint: Joint | str, coefficient: float, radius: float | None = None, speed: float = 1e-3
-    ) -> e.Element:
-        """Dry friction in a revolute joint with a pin of this `radius`, or in a prismatic one: coefficient times force.
-
-        Below `speed` in m/s it falls to zero, so that what it holds creeps.
-        """
-        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
-        return self._act(e.Friction(name=name, joint=known, coefficient=coefficient, radius=radius, speed=speed))
-
-    def potential(
-        self, name: str, a: Side, b: Side, point_a: ArrayLike, point_b: ArrayLike, energy: str, between: Numbers
-    ) -> e.Element:
-        """A potential of the distance s of two points, such as energy="4*(1/s**12 - 1/s**6)", in joules.
-
-        `between` is the range of s; beyond its ends the force goes on along straight lines.
-        """
-        a_name, b_name = self._name(a), self._name(b)
-        return self._act(
-            p.Potential(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, energy=energy, between=between)
-        )
-
-    def joint_potential(
-        self, name: str, joint: Joint | str, energy: str, between: Numbers = (-np.pi, np.pi)
-    ) -> e.Element:
-        """A potential of the angle s of a revolute or cylindrical joint, or of the displacement of a prismatic one."""
-        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
-        return self._act(p.JointPotential(name=name, joint=known, energy=energy, between=between))
-
-    def field(self, name: str, body: Body | str, at: ArrayLike, energy: str, within: float) -> e.Element:
-        """A potential of the world coordinates of a point of a body, such as energy="x**2 + 3*cos(y)", in joules.
-
-        `within` is how far the point may go along each axis; beyond, the force goes on along straight lines.
-        """
-        return self._act(p.Field(name=name, body=self._body_name(body), at=at, energy=energy, within=within))
 
     # --- loads and ports
 
