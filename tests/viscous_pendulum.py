@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.notation import Array
+from porthos.system.constrained import Constrained
 
 LINKS = np.array([[[1, 0], [0, 0]], [[1, -1], [-1, 1]]], dtype=np.float64)  # g_k = q^T (LINKS_k x I) q / 2 - 1/2
 
 
 @dataclass(frozen=True)
-class ViscousPendulum:
+class ViscousPendulum(Constrained):
     """q = (x1, y1, x2, y2), rods of length one, from rest in the horizontal line."""
 
     masses: tuple[float, float]
@@ -47,7 +48,7 @@ class ViscousPendulum:
 
 
 @dataclass(frozen=True)
-class Oscillator:
+class Oscillator(Constrained):
     """q'' = -omega^2 q, without constraints."""
 
     omega: float

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from porthos.errors import PorthosError
+from porthos.integrate.runge_kutta import stage_matrix
 from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION
 from porthos.integrate.state_scheme import Equations, IncrementScheme, Step
 from porthos.integrate.tableaus import Tableau, gauss
@@ -20,6 +21,7 @@ from porthos.system.descriptor import Descriptor, Matrix, dense
 from porthos.system.phdae import PHDAE
 
 ROUND_OFF = 2 * float(np.finfo(np.float64).eps)  # gap of the energy, relative to its terms, that is none
+NEGLIGIBLE = 1e-4  # part of the change of z below which Newton's matrix, then sparse, does without the correction a w
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,13 @@ class DiscreteGradient(IncrementScheme):
 
         def matrix(dx: Array) -> Matrix:
             at = _middle(ph, h, t, x0, dx)
-            A = at.E + h / 2 * ph.tangent(at.x, dx / h, u[0], t)
-            if not at.a.any():
+            A = stage_matrix(ph, np.array([[0.5]]), h, at.x[None], dx[None], u, times)
+            z1 = ph.z(x0 + dx, t + h / 2)
+            if not np.abs(at.a * at.w).max() > NEGLIGIBLE * np.abs(z1 - z0).max():
                 return A
             turn, E = dense(ph.J(at.x, t) - ph.R(at.x, t)), dense(at.E)
             A = dense(A) - h * (turn * at.a) @ E
-            bend = 0.5 * (z0 + ph.z(x0 + dx, t + h / 2)) - at.z - 2 * at.a * at.w
+            bend = 0.5 * (z0 + z1) - at.z - 2 * at.a * at.w
             for place, _ in ph.storages:
                 w = at.w[place]
                 if at.a[place].any():  # w da/dx1
@@ -91,11 +94,8 @@ class DiscreteGradient(IncrementScheme):
         at = _middle(ph, h, middle, x0, step.increments[0])
         if not at.a.any():
             return super().powers(system, h, t, x0, u, step)
-        both = np.concatenate([at.zbar, v])
-        kept, lost = ph.Gamma(at.x, middle) @ both, ph.W(at.x, middle) @ both
-        y = (lost - kept)[x0.size :]  # (B + P)^T zbar + (S - N) u
-        inner = ph.inner_power(at.x, v, middle, at.zbar)
-        return y[None], np.array([both @ lost]), inner[None]
+        y, lost = ph.output_by(at.x, at.zbar, v, middle), ph.loss_by(at.x, at.zbar, v, middle)
+        return y[None], np.array([lost]), ph.inner_power(at.x, v, middle, at.zbar)[None]
 
 
 def _costate_of(system: Descriptor) -> PHDAE:

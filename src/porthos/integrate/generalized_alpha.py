@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.newton import factorised
@@ -22,6 +21,7 @@ from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
+from porthos.system.blockwise import Term, blockwise, times_turned
 from porthos.system.constrained import Constrained, kkt_matrix, split_state
 from porthos.system.descriptor import Matrix
 
@@ -72,23 +72,22 @@ class _Equations:
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """h a1, h lambda1 and N, which is zero where it is no unknown."""
         n, m = self.system.n, self.system.m
-        w, L, N = np.split(y if self.stabilised else np.append(y, np.zeros(m)), [n, n + m])
-        return w, L, N
+        return y[:n], y[n : n + m], y[n + m :] if self.stabilised else np.zeros(m)
 
     def end(self, y: Array) -> Motion:
         """The motion at the end of the step."""
         (q, v, acceleration, a), (am, af, beta, gamma), h = self.start, self.p, self.h
         w, _, N = self.parts(y)
         return Motion(
-            q + h * v + h**2 * (0.5 - beta) * a + h * beta * w - self._G0.T @ N,
+            q + h * v + h**2 * (0.5 - beta) * a + h * beta * w - self._pull(N),
             v + h * (1 - gamma) * a + gamma * w,
             ((1 - am) * w / h + am * a - af * acceleration) / (1 - af),
             w / h,
         )
 
-    @cached_property
-    def _G0(self) -> Matrix:
-        return self.system.G(self.start.q)
+    def _pull(self, N: Array) -> Array:
+        """G(q0)^T N."""
+        return self.system.pulls(self.start.q[None], N[None])[0] if self.stabilised else np.zeros(self.system.n)
 
     @cached_property
     def _M(self) -> Matrix:
@@ -97,27 +96,35 @@ class _Equations:
     def residual(self, y: Array) -> Array:
         """What should be zero: forces, and the constraints of the levels."""
         system, h, (q, v, acceleration, _) = self.system, self.h, self.end(y)
-        G = system.G(q)
-        rows = [h * (self._M @ acceleration - system.force(q, v, self.u)) + G.T @ self.parts(y)[1]]
+        pull = system.pulls(q[None], self.parts(y)[1][None])[0]
+        rows = [h * (self._M @ acceleration - system.force(q, v, self.u)) + pull]
         rows += [system.g(q) / h] if POSITION in self.levels else []
-        rows += [G @ v] if VELOCITY in self.levels else []
+        rows += [system.rates(q[None], v[None])[0]] if VELOCITY in self.levels else []
         return np.concatenate(rows)
 
     def matrix(self, y: Array) -> Matrix:
         """The derivative of the residual."""
         system, h, (q, v, _, _) = self.system, self.h, self.end(y)
         am, af, beta, gamma = self.p
-        fq, fv = system.force_tangent(q, v, self.u)
-        G, rate = sparse.csr_array(system.G(q)), sparse.csr_array(system.G_rate(v))
-        K = sparse.csr_array(system.G_stiffness(self.parts(y)[1]) - h * fq)
-        block = sparse.csr_array((1 - am) / (1 - af) * self._M - h * gamma * fv) + h * beta * K
-        if system.m == 0:
-            return block
-        by_N = -sparse.csr_array(self._G0).T
-        rows = [[block, G.T, K @ by_N]]
-        rows += [[beta * G, None, G @ by_N / h]] if POSITION in self.levels else []
-        rows += [[gamma * G + h * beta * rate, None, rate @ by_N]] if VELOCITY in self.levels else []
-        return sparse.block_array([row if self.stabilised else row[:2] for row in rows], format="csr")
+        n, m, one, stabilised = system.n, system.m, np.ones((1, 1)), self.stabilised
+        by_q, by_v = system.force_tangent(q, v, self.u)
+        stiffness, G, rate = system.G_stiffness(self.parts(y)[1]), system.G(q), system.G_rate(v)
+        terms = [Term(0, 0, (1 - am) / (1 - af) * one, [self._M]), Term(0, 0, -h * gamma * one, [by_v])]
+        terms += [Term(0, 0, h * beta * one, [stiffness]), Term(0, 0, -(h**2) * beta * one, [by_q])]
+        terms += [Term(0, n, one, [G], turned=True)]
+        if stabilised:
+            G0 = system.G(self.start.q)
+            terms += [Term(0, n + m, -one, [times_turned(stiffness, G0)])]
+            terms += [Term(0, n + m, h * one, [times_turned(by_q, G0)])]
+        row = n
+        if POSITION in self.levels:
+            terms += [Term(row, 0, beta * one, [G])]
+            terms += [Term(row, n + m, -one / h, [times_turned(G, G0)])] if stabilised else []
+            row += m
+        if VELOCITY in self.levels:
+            terms += [Term(row, 0, gamma * one, [G]), Term(row, 0, h * beta * one, [rate])]
+            terms += [Term(row, n + m, -one, [times_turned(rate, G0)])] if stabilised else []
+        return blockwise(y.size, terms)
 
     def size_of(self, y: Array, update: Array) -> float:
         """The change of velocities, relative to them."""

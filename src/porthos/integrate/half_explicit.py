@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, VELOCITY
 from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import DORMAND_PRINCE, LOWER, Tableau, dormand_prince
-from porthos.system.constrained import split_state
+from porthos.system.constrained import saddle_matrix, split_state
 
 # the stages, of which the last is the result, and a row of Arnold that gives its multipliers
 ROWS = (
@@ -54,7 +53,7 @@ class HEDOP5(MechanicalScheme):
         """All stages one after the other; the step before is not needed."""
         system, h, inputs = at.system, at.h, at.u
         q0, v0, lam0 = split_state(system, at.x0)
-        n, M = system.n, sparse.csr_array(system.M)
+        n, M = system.n, system.M
         Q, V, Lambda = [q0, q0 + h * ROWS[1][0] * v0], [v0], [lam0]
         G = [system.G(q0), system.G(Q[1])]
         solve = factorised(M)
@@ -65,9 +64,8 @@ class HEDOP5(MechanicalScheme):
             G.append(system.G(Q[-1]))
             *earlier, last = ROWS[i + 1]
             known = v0 + h * np.dot(earlier, rates)
-            matrix = sparse.block_array([[M, G[i].T], [G[i + 1], None]], format="csr") if system.m else M
             right = np.append(system.force(Q[i], V[i], inputs[i]), -(G[i + 1] @ known) / (h * last))
-            solve = factorised(matrix)
+            solve = factorised(saddle_matrix(M, G[i], G[i + 1]))
             rate, lam = np.split(solve(right), [n])
             rates.append(rate)
             Lambda.append(lam)

@@ -10,12 +10,14 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from porthos.kernels.equilibration import Columns, equilibrate
 from porthos.notation import Array
 from porthos.system.descriptor import Matrix, dense
 
 Solver = Callable[[Array], Array]
 
-LARGEST_DENSE = 400  # unknowns up to which the matrix is dense
+LARGEST_DENSE = 400  # unknowns up to which a matrix may be dense
+SMALLEST_SPARSE = 60  # unknowns from which a sparse matrix is better left so
 SINGULAR = 1e-14  # reciprocal condition, after scaling, below which rows count as repeating others
 FLOOR = 1e-18  # relative update that no iteration can improve
 STEADY = 1e-12  # updates below that do not shrink have met round-off
@@ -75,18 +77,19 @@ def newton(
 def factorised(matrix: Matrix) -> Solver:
     """A function that solves with the matrix, after scaling its rows and columns to largest entries of one.
 
-    Rows that repeat others (redundant joints) are met by the solution of least norm.
+    Rows that repeat others (redundant joints) are met by the solution of least norm, unless the matrix is large.
     """
-    large = matrix.shape[0] > LARGEST_DENSE
-    A = sparse.csc_array(matrix) if large else dense(matrix)
-    if not np.all(np.isfinite(A.data if large else A)):
-        return lambda b: np.full(b.shape, np.nan)
-    row = _reciprocal(abs(A).max(axis=1))
-    A = sparse.diags_array(row) @ A if large else row[:, None] * A
-    column = _reciprocal(abs(A).max(axis=0))
-    if large:
-        lu = splu(sparse.csc_array(A @ sparse.diags_array(column)))
-        return lambda b: column * lu.solve(row * b)
+    n = matrix.shape[0]
+    if n > LARGEST_DENSE or (n > SMALLEST_SPARSE and sparse.issparse(matrix)):
+        solver = _sparse_solver(matrix.tocsc() if sparse.issparse(matrix) else sparse.csc_array(matrix))
+        if solver is not None:
+            return solver
+    A = dense(matrix)
+    if not np.all(np.isfinite(A)):
+        return _undefined
+    row = _reciprocal(np.abs(A).max(axis=1))
+    A = row[:, None] * A
+    column = _reciprocal(np.abs(A).max(axis=0))
     A = A * column
     factors, pivots, info = lapack.dgetrf(A)
     reciprocal_condition = lapack.dgecon(factors, np.abs(A).sum(axis=0).max())[0] if info == 0 else 0.0
@@ -96,6 +99,35 @@ def factorised(matrix: Matrix) -> Solver:
     return lambda b: column * lapack.dgetrs(factors, pivots, row * b)[0]
 
 
-def _reciprocal(largest: Matrix) -> Array:
-    values = np.asarray(dense(largest), dtype=np.float64).ravel()
-    return 1.0 / np.where(values > 0.0, values, 1.0)
+def _sparse_solver(A: sparse.csc_array) -> Solver | None:
+    """The same by sparse factors; None if rows repeat others, and the matrix is small enough to be dense.
+
+    A solve with numbers that follow no pattern tells: what it gives is larger by about the condition.
+    """
+    n, row, column = A.shape[0], np.empty(A.shape[0]), np.empty(A.shape[0])
+    A.sort_indices()
+    given, most = Columns(A.indptr, A.indices, A.data), A.data.size + n
+    scaled = Columns(np.empty(n + 1, dtype=np.int32), np.empty(most, dtype=np.int32), np.empty(most))
+    if not equilibrate(given, scaled, row, column):
+        return _undefined
+    pointers, rows, entries = scaled.pointers, scaled.rows[: scaled.pointers[n]], scaled.entries[: scaled.pointers[n]]
+    try:
+        lu = splu(sparse.csc_array((entries, rows, pointers), shape=A.shape))
+    except RuntimeError:  # exactly singular
+        if n > LARGEST_DENSE:
+            raise
+        return None
+    if n <= LARGEST_DENSE:
+        probe, norm = np.cos(np.arange(n) ** 2), np.add.reduceat(np.abs(entries), pointers[:-1]).max()
+        if not SINGULAR * norm * np.abs(lu.solve(probe)).sum() < np.abs(probe).sum():
+            return None
+    return lambda b: column * lu.solve(row * b)
+
+
+def _undefined(b: Array) -> Array:
+    """What a matrix that is not finite gives."""
+    return np.full(b.shape, np.nan)
+
+
+def _reciprocal(largest: Array) -> Array:
+    return 1.0 / np.where(largest > 0.0, largest, 1.0)

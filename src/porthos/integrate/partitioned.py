@@ -21,6 +21,7 @@ from porthos.integrate.scheme import ANGULAR, LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
 from porthos.integrate.tableaus import MuruaPair, Tableau, lobatto_iiia, lobatto_iiib, murua
 from porthos.notation import Array
+from porthos.system.blockwise import Term, blockwise
 from porthos.system.constrained import Constrained, kkt_matrix, split_state
 from porthos.system.descriptor import Matrix
 
@@ -61,9 +62,9 @@ class _Equations:
     def parts(self, y: Array) -> tuple[Array, Array, Array, Array]:
         """W (k, n), L (k, m), Z (s, n), N (s, m)."""
         n, m, (s, k) = self.system.n, self.system.m, self.weights.V.shape
-        y = y if self.ggl else np.append(y, np.zeros(s * (n + m)))
-        W, L, Z, N = np.split(y, np.cumsum([k * n, k * m, s * n]))
-        return W.reshape(k, n), L.reshape(k, m), Z.reshape(s, n), N.reshape(s, m)
+        W, L, rest = y[: k * n].reshape(k, n), y[k * n : k * (n + m)].reshape(k, m), y[k * (n + m) :]
+        rest = rest if self.ggl else np.zeros(s * (n + m))
+        return W, L, rest[: s * n].reshape(s, n), rest[s * n :].reshape(s, m)
 
     def stages(self, W: Array, Z: Array) -> tuple[Array, Array]:
         """Q_i and V_i (s, n)."""
@@ -81,54 +82,41 @@ class _Equations:
         system, h = self.system, self.h
         W, L, Z, N = self.parts(y)
         (Q, V), (at, rate) = self.stages(W, Z), self.points(W, Z)
-        forces = np.array([system.force(*each) for each in zip(Q, V, self.inputs, strict=True)])
-        pulls = np.array([system.G(q).T @ lam for q, lam in zip(Q, L, strict=False)])
-        rows = [(W @ self._M - h * forces[: len(W)] + pulls).ravel()]
-        if self.position:
-            rows += [system.g(q) / h for q in at]
-        else:
-            rows += [system.G(q) @ v for q, v in zip(at, rate, strict=True)]
-        if self.ggl:
-            rows += [z - system.G(q).T @ mu for q, z, mu in zip(Q, Z, N, strict=True)]
-            rows += [system.g(q) for q in at]
-        return np.concatenate(rows)
+        k = len(W)
+        rows = [(self._M @ W.T).T - h * system.forces(Q[:k], V[:k], self.inputs[:k]) + system.pulls(Q[:k], L)]
+        rows += [system.gaps(at) / h if self.position else system.rates(at, rate)]
+        rows += [Z - system.pulls(Q, N), system.gaps(at)] if self.ggl else []
+        return np.concatenate([part.ravel() for part in rows])
 
     def matrix(self, y: Array) -> Matrix:
-        """The derivative of the residual; products with weights stand for sums over stages."""
+        """The derivative of the residual; weights stand for sums over stages."""
         system, h, w = self.system, self.h, self.weights
         W, L, Z, N = self.parts(y)
-        (Q, V), (at, rate), k = self.stages(W, Z), self.points(W, Z), len(W)
-        A, AV, C, CV, BV = (self._over(X) for X in (w.A, h * w.A @ w.V, w.C, h * w.C @ w.V, w.V))
+        (Q, V), (at, rate), (s, k) = self.stages(W, Z), self.points(W, Z), w.V.shape
+        n, AV, CV, one = system.n, h * w.A @ w.V, h * w.C @ w.V, np.eye(s)
+        mu, z = k * n, k * (n + system.m)  # columns of L and Z; rows of the constraints and of Z
+        stiffness = [system.G_stiffness(lam) for lam in L]
         tangents = [system.force_tangent(*each) for each in zip(Q[:k], V[:k], self.inputs[:k], strict=True)]
-        K = _diagonal([system.G_stiffness(lam) - h * fq for lam, (fq, _) in zip(L, tangents, strict=True)])
-        D = _diagonal([-h * fv for _, fv in tangents])
-        block = sparse.kron(sparse.eye_array(k), self._M) + D @ BV[: k * system.n] + K @ AV[: k * system.n]
-        if system.m == 0:
-            return block
-        G, there = [system.G(q) for q in Q], _diagonal([system.G(q) for q in at])
-        change = None if self.position else _diagonal([system.G_rate(v) for v in rate])
-        level = there @ CV / h if change is None else there @ self._over(w.CV) + change @ CV
-        rows = [[block, _diagonal(G[:k]).T], [level, None]]
+        by_q, by_v = zip(*tangents, strict=True)
+        G, there = [system.G(q) for q in Q], [system.G(q) for q in at]
+        terms = [Term(0, 0, one[:k, :k], [self._M] * k), Term(0, 0, -h * w.V[:k], by_v)]
+        terms += [Term(0, 0, AV[:k], stiffness), Term(0, 0, -h * AV[:k], by_q)]
+        terms += [Term(0, mu, one[:k, :k], G[:k], turned=True)]
+        if self.position:
+            return blockwise(y.size, [*terms, Term(mu, 0, CV / h, there)])
+        change = [system.G_rate(v) for v in rate]
+        terms += [Term(mu, 0, w.CV, there), Term(mu, 0, CV, change)]
         if self.ggl:
-            S = _diagonal([system.G_stiffness(mu) for mu in N])
-            rows[0] += [K @ A, None]
-            rows[1] += [change @ C, None]
-            rows.append([-S @ AV, None, sparse.eye_array(Z.size) - S @ A, -_diagonal(G).T])
-            rows.append([there @ CV, None, there @ C, None])
-        return sparse.block_array(rows, format="csr")
-
-    def _over(self, weights: Array) -> Matrix:
-        """Weights of stages as a matrix on their coordinates."""
-        return sparse.csr_array(sparse.kron(weights, sparse.eye_array(self.system.n)))
+            S, unit, nu = [system.G_stiffness(m) for m in N], sparse.eye_array(n, format="csr"), z + s * n
+            terms += [Term(0, z, w.A[:k], stiffness), Term(0, z, -h * w.A[:k], by_q), Term(mu, z, w.C, change)]
+            terms += [Term(z, 0, -AV, S), Term(z, z, one, [unit] * s), Term(z, z, -w.A, S)]
+            terms += [Term(z, nu, -one, G, turned=True), Term(nu, 0, CV, there), Term(nu, z, w.C, there)]
+        return blockwise(y.size, terms)
 
     def size_of(self, y: Array, update: Array) -> float:
         """The change of velocities, relative to them."""
         dW, _, dZ, _ = self.parts(update)
         return velocity_change(self.h, *self.start, self.parts(y)[0], dW, dZ)
-
-
-def _diagonal(blocks: list[Matrix]) -> Matrix:
-    return sparse.csr_array(sparse.block_diag(blocks))
 
 
 @dataclass(frozen=True)
@@ -209,7 +197,8 @@ class LobattoPair(Partitioned):
         system, h, b = equations.system, equations.h, self.tableau.b
         Q, V = equations.stages(W, Z)
         v = equations.start[1] + b[:-1] @ W
-        right = np.append(h * system.force(Q[-1], V[-1], equations.inputs[-1]), -(system.G(Q[-1]) @ v) / b[-1])
+        level = system.rates(Q[-1:], v[None])[0]
+        right = np.append(h * system.force(Q[-1], V[-1], equations.inputs[-1]), -level / b[-1])
         last, pull = np.split(factorised(kkt_matrix(system, Q[-1]))(right), [system.n])
         multipliers = np.vstack([L, pull]) / h
         return np.concatenate([Q[-1], v + b[-1] * last, multipliers[-1]]), multipliers

@@ -17,6 +17,7 @@ from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Equations, IncrementScheme
 from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
 from porthos.notation import Array
+from porthos.system.blockwise import Term, blockwise
 from porthos.system.descriptor import Descriptor, Matrix, dense
 
 
@@ -42,20 +43,18 @@ class RungeKutta(IncrementScheme):
 
         def matrix(w: Array) -> Matrix:
             W = w.reshape(shape)
-            return _newton_matrix(system, A, h, x0 + A @ W, W, u, times)
+            return stage_matrix(system, A, h, x0 + A @ W, W, u, times)
 
         return residual, matrix
 
 
-def _newton_matrix(system: Descriptor, A: Array, h: float, X: Array, W: Array, inputs: Array, times: Array) -> Matrix:
-    """Blocks (i, j): delta_ij E_i + h a_ij T_i, where T_i is the derivative of E x' - f at stage i."""
+def stage_matrix(system: Descriptor, A: Array, h: float, X: Array, W: Array, inputs: Array, times: Array) -> Matrix:
+    """Blocks (i, j): delta_ij E_i + h a_ij T_i, where T_i is the derivative of E x' - f at stage i, X_i' = W_i/h."""
     s, n = X.shape
     E = [system.E(x, t) for x, t in zip(X, times, strict=True)]
     T = [system.tangent(x, w / h, u, t) for x, w, u, t in zip(X, W, inputs, times, strict=True)]
-    if s * n > LARGEST_DENSE:
-        zero = sparse.csr_array((n, n))
-        rows = [[h * A[i, j] * sparse.csr_array(T[i]) + (E[i] if i == j else zero) for j in range(s)] for i in range(s)]
-        return sparse.block_array(rows, format="csc")
+    if s * n > LARGEST_DENSE or all(sparse.issparse(part) for part in T):
+        return blockwise(s * n, [Term(0, 0, h * A, T), Term(0, 0, np.eye(s), E)])
     matrix = np.einsum("ij,ikl->ikjl", h * A, np.array([dense(part) for part in T]))
     for i, part in enumerate(E):
         matrix[i, :, i] += dense(part)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 
 from porthos.notation import Array
+from porthos.system.blockwise import Term, blockwise
 from porthos.system.descriptor import Matrix
 
 
@@ -51,6 +51,22 @@ class Constrained(Protocol):
     def G_stiffness(self, lam: Array) -> Matrix:
         """d(G^T lambda)/dq (n, n)."""
 
+    def forces(self, Q: Array, V: Array, U: Array) -> Array:
+        """f(Q_i, V_i, U_i) (s, n) at several states, such as the stages of a step."""
+        return np.array([self.force(*each) for each in zip(Q, V, U, strict=True)])
+
+    def gaps(self, Q: Array) -> Array:
+        """g(Q_i) (s, m)."""
+        return np.array([self.g(q) for q in Q])
+
+    def rates(self, Q: Array, V: Array) -> Array:
+        """G(Q_i) V_i (s, m)."""
+        return np.array([self.G(q) @ v for q, v in zip(Q, V, strict=True)])
+
+    def pulls(self, Q: Array, L: Array) -> Array:
+        """G(Q_i)^T L_i (s, n)."""
+        return np.array([self.G(q).T @ lam for q, lam in zip(Q, L, strict=True)])
+
 
 def split_state(system: Constrained, x: Array) -> tuple[Array, Array, Array]:
     """(q, v, lambda) of a state."""
@@ -60,7 +76,11 @@ def split_state(system: Constrained, x: Array) -> tuple[Array, Array, Array]:
 
 def kkt_matrix(system: Constrained, q: Array) -> Matrix:
     """[M G^T; G 0], the matrix of accelerations and multipliers."""
-    G = sparse.csr_array(system.G(q))
-    if system.m == 0:
-        return sparse.csr_array(system.M)
-    return sparse.block_array([[sparse.csr_array(system.M), G.T], [G, None]], format="csr")
+    G = system.G(q)
+    return saddle_matrix(system.M, G, G)
+
+
+def saddle_matrix(M: Matrix, G: Matrix, level: Matrix) -> Matrix:
+    """[M G^T; level 0]."""
+    (m, n), one = G.shape, np.ones((1, 1))
+    return blockwise(n + m, [Term(0, 0, one, [M]), Term(0, n, one, [G], turned=True), Term(n, 0, one, [level])])

@@ -1,15 +1,21 @@
-"""Derivatives of all constraint rows: d_i . d_j - delta_ij of rigid bodies, then u . w - c of joints.
+"""All constraint rows of a mechanism in full coordinates: d_i . d_j - delta_ij of rigid bodies, then those of joints.
 
-G = dg/dq has its entries at fixed places, found once; d(G^T lambda)/dq is constant.
+Every row is g = u . w - c with u and w affine in q, so that G = dg/dq is affine and d(G^T lambda)/dq linear in lambda;
+both have their entries at fixed places, found once.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
+from porthos.kernels import full_rows
+from porthos.kernels.full_rows import Forms
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
+from porthos.system.blockwise import pattern, refilled
 
 RIGIDITY = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # pairs of directors in the order of eq. (26)
 
@@ -26,52 +32,86 @@ class ConstraintRows:
     """The rows of a mechanism; its coordinates are those at `slots` of the kernel array (N+1, 4, 3)."""
 
     def __init__(self, mech: Mechanism, rigid: IntArray, slots: IntArray) -> None:
-        self.mech, self.rigid, self.slots = mech, rigid, slots
         self.shape = (6 * rigid.size + mech.row.size, slots.size)
-        self._size = 12 * (mech.body.size + 1)
-        rigidity = np.array(
-            [
-                (b, other + 1, 6 * k + e, 12 * b + 3 * (director + 1))
-                for k, b in enumerate(rigid)
-                for e, (i, j) in enumerate(RIGIDITY)
-                for director, other in {(i, j), (j, i)}
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 4)
-        used = (mech.form.cu != 0.0) | (mech.form.cw != 0.0)
-        used[mech.wheel.row, mech.wheel.side, 1:] = True  # in some configuration
-        used &= (mech.row.body < mech.body.size)[..., None]  # the ground does not move
-        row, side, at = np.nonzero(used)
-        rows = np.concatenate([rigidity[:, 2], 6 * rigid.size + row])
-        first = np.concatenate([rigidity[:, 3], 12 * mech.row.body[row, side] + 3 * at])
-        slot = np.zeros(self._size, dtype=np.int64)
-        slot[slots] = np.arange(slots.size)
-        columns = slot[(first[:, None] + np.arange(3)).ravel()]
-        places = sparse.csr_array((np.arange(columns.size), (np.repeat(rows, 3), columns)), shape=self.shape)
-        self._vector = rigidity[:, 0], rigidity[:, 1]  # (body, director) that each entry of a rigidity row is
-        self._joint = row, side, at
-        self._places = places.data, places.indices, places.indptr
+        body = np.concatenate([np.repeat(rigid, 6)[:, None] + np.zeros((1, 2), dtype=np.int64), mech.row.body])
+        (cu, cw), c = _rigidity(rigid.size), np.tile([0.5, 0.5, 0.5, 0.0, 0.0, 0.0], rigid.size)
+        cu, cw = np.concatenate([cu, mech.form.cu]), np.concatenate([cw, mech.form.cw])  # (m, 2, 4)
+        place = np.full(12 * (mech.body.size + 1), -1, dtype=np.int64)
+        place[slots] = np.arange(slots.size)
+        at = place.reshape(-1, 4, 3)[body, :, 0]  # (m, 2, 4) place of each vector in q; -1 if it never changes
+        still = np.zeros((mech.body.size + 1, 4, 3))
+        still[:, 1:] = np.eye(3)
+        still.reshape(-1)[slots] = 0.0
+        fixed = np.zeros((6 * rigid.size, 3))
+        u0 = np.concatenate([fixed, mech.form.u0]) + np.einsum("rsi,rsik->rk", cu, still[body])
+        w0 = np.concatenate([fixed, mech.form.w0]) + np.einsum("rsi,rsik->rk", cw, still[body])
+        used = (cu != 0.0) | (cw != 0.0)
+        used[6 * rigid.size + mech.wheel.row, mech.wheel.side, 1:] = True  # of gears, in some configuration
+        row, side, i = np.nonzero(used & (at >= 0))
+        order = np.lexsort((at[row, side, i], row))
+        row, side, i = row[order], side[order], i[order]
+        first = np.searchsorted(row, np.arange(self.shape[0] + 1))
+        entry = row, side, i
+        self.forms = Forms(first, at[entry], cu[entry], cw[entry], u0, w0, np.concatenate([c, mech.row.c]))
+        indices = (self.forms.at[:, None] + np.arange(3)).ravel()
+        self._pattern = pattern(sparse.csr_array, indices, 3 * first, self.shape)
 
-    def jacobian(self, mech: Mechanism, full: Array, constant: float) -> sparse.csr_array:
-        """G (m, n) at `full` (N+1, 4, 3), or its linear part there; `mech` is the mechanism at a configuration."""
-        (row, side, at), (u, w) = self._joint, row_vectors(mech, full, constant)
-        order, indices, pointers = self._places
-        joints = mech.form.cu[row, side, at, None] * w[row] + mech.form.cw[row, side, at, None] * u[row]
-        values = np.concatenate([full[self._vector], joints]).ravel()[order]
-        return sparse.csr_array((values, indices, pointers), shape=self.shape)
+    def gaps(self, Q: Array) -> Array:
+        """g (s, m) at several configurations Q (s, n)."""
+        out = np.empty((len(Q), self.shape[0]))
+        full_rows.gaps(self.forms, np.ascontiguousarray(Q), out)
+        return out
+
+    def rates(self, Q: Array, V: Array) -> Array:
+        """G(Q_i) V_i (s, m)."""
+        out = np.empty((len(Q), self.shape[0]))
+        full_rows.rates(self.forms, np.ascontiguousarray(Q), np.ascontiguousarray(V), out)
+        return out
+
+    def pulls(self, Q: Array, L: Array) -> Array:
+        """G(Q_i)^T L_i (s, n)."""
+        out = np.zeros((len(Q), self.shape[1]))
+        full_rows.pulls(self.forms, np.ascontiguousarray(Q), np.ascontiguousarray(L), out)
+        return out
+
+    def jacobian(self, q: Array, constant: float = 1.0) -> sparse.csr_array:
+        """G (m, n) at q; with constant = 0 its linear part at a velocity, which is d(G v)/dq."""
+        out = np.empty((1, self._pattern.nnz))
+        full_rows.slopes(self.forms, np.ascontiguousarray(q)[None], constant, out)
+        return refilled(self._pattern, out[0])
 
     def stiffness(self, lam: Array) -> sparse.csr_array:
         """d(G^T lambda)/dq (n, n)."""
-        K = np.zeros((self._size // 3, self._size // 3))
-        for k, b in enumerate(self.rigid):
-            for e, (i, j) in enumerate(RIGIDITY):
-                K[4 * b + 1 + i, 4 * b + 1 + j] = K[4 * b + 1 + j, 4 * b + 1 + i] = lam[6 * k + e]
-        place = 4 * self.mech.row.body[:, :, None] + np.arange(4)  # (R, 2, 4)
-        for row, mu in enumerate(lam[6 * self.rigid.size :]):
-            at, product = place[row].ravel(), np.outer(self.mech.form.cu[row], self.mech.form.cw[row])
-            np.add.at(K, np.ix_(at, at), mu * (product + product.T))
-        full = sparse.kron(sparse.csr_array(K), sparse.eye_array(3), format="csr")
-        return sparse.csr_array(full[self.slots][:, self.slots])
+        entries, places = self._curvature
+        return refilled(places, entries @ lam)
+
+    @cached_property
+    def _curvature(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """The matrix that makes entries of the stiffness out of lambda, and its pattern: rows couple equal components.
+
+        Entries (e, f) of one row add lambda_r (cu_e cw_f + cw_e cu_f).
+        """
+        forms, (m, n) = self.forms, self.shape
+        count = np.diff(forms.first)
+        row, e = np.repeat(np.arange(m), count**2), np.repeat(np.arange(forms.at.size), np.repeat(count, count))
+        f = np.arange(row.size) - np.repeat(np.cumsum(count**2) - count**2, count**2)
+        f = forms.first[row] + f % count[row]
+        value = forms.cu[e] * forms.cw[f] + forms.cw[e] * forms.cu[f]
+        row, e, f, value = (x[value != 0.0] for x in (row, e, f, value))
+        k = np.arange(3)
+        place = (forms.at[e][:, None] + k) * n + forms.at[f][:, None] + k
+        used, target = np.unique(place, return_inverse=True)
+        entries = (np.repeat(value, 3), (target.ravel(), np.repeat(row, 3)))
+        pointers = np.searchsorted(used, n * np.arange(n + 1))
+        return sparse.csr_array(entries, shape=(used.size, m)), pattern(sparse.csr_array, used % n, pointers, (n, n))
+
+
+def _rigidity(bodies: int) -> tuple[Array, Array]:
+    """Coefficients (6 bodies, 2, 4) of the rows d_i . d_j, of d_i . d_i/2 where i = j."""
+    cu, cw = np.zeros((6, 2, 4)), np.zeros((6, 2, 4))
+    for e, (i, j) in enumerate(RIGIDITY):
+        cu[e, 0, 1 + i], cw[e, 0, 1 + j] = 0.5 if i == j else 1.0, 1.0
+    return np.tile(cu, (bodies, 1, 1)), np.tile(cw, (bodies, 1, 1))
 
 
 def loop_rows(mech: Mechanism) -> IntArray:

@@ -103,8 +103,7 @@ class Elements:
 
     def gradient(self, q: Array) -> Array:
         """grad V_e (n,)."""
-        response = self.respond(q, np.zeros_like(q))
-        return response.G.T @ response.lam
+        return -self.force(q, np.zeros_like(q))
 
     def damping(self, q: Array) -> sparse.csr_array:
         """C (n, n), symmetric and >= 0."""
@@ -113,8 +112,7 @@ class Elements:
 
     def force(self, q: Array, v: Array) -> Array:
         """-grad V_e - C v (n,)."""
-        response = self.respond(q, v)
-        return -(response.G.T @ response.lam)
+        return -self._rows.pulls(q.reshape(-1)[None, self.slots], self.multipliers(q, v)[None])[0]
 
     def tangent(self, q: Array, v: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Derivatives of `force` with respect to q and v."""
@@ -125,7 +123,8 @@ class Elements:
     def respond(self, q: Array, v: Array) -> Response:
         """Rows, multipliers and slopes at kernel arrays q, v (N+1, 4, 3)."""
         lam, K, D = self._multipliers(q, v)
-        G, rate = self._rows.jacobian(self.mech, q, 1.0), self._rows.jacobian(self.mech, v, 0.0)
+        G = self._rows.jacobian(q.reshape(-1)[self.slots])
+        rate = self._rows.jacobian(v.reshape(-1)[self.slots], constant=0.0)
         return Response(G, rate, lam, self._square(K), self._square(D))
 
     def _multipliers(self, q: Array, v: Array, joints: Array | None = None) -> tuple[Array, Array, Array]:

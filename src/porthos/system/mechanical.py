@@ -17,24 +17,24 @@ from scipy import sparse
 
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
+from porthos.system.blockwise import Term, blockwise
 from porthos.system.check import Report, mechanical_findings
-from porthos.system.constraints import RIGIDITY, ConstraintRows, loop_rows, row_vectors
+from porthos.system.constraints import loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.drives import Driven, inputs_at, refuse_friction, require_descriptor, row_rates
-from porthos.system.elements import Elements
-from porthos.system.gears import meshed
+from porthos.system.full_coordinates import FullCoordinates
 from porthos.system.layout import condensed_layout, exact_layout
-from porthos.system.loads import Loads, Terminal
+from porthos.system.loads import Terminal
 from porthos.system.naming import Named
 from porthos.system.phdae import PHDAE
-from porthos.system.tables import constraints_of, elements_of
+from porthos.system.tables import constraints_of
 
 if TYPE_CHECKING:
     from porthos.system.closing import JointGap
     from porthos.system.initial import Adjustment
 
 
-class MechanicalSystem(Named, PHDAE):
+class MechanicalSystem(Named, FullCoordinates, PHDAE):
     """An assembled mechanism. Made by `Model.assemble()`; immutable."""
 
     tangent_cost = ANALYTIC
@@ -88,42 +88,16 @@ class MechanicalSystem(Named, PHDAE):
         return condensed_layout(self.moving)
 
     @cached_property
-    def elements(self) -> Elements:
-        """The force elements."""
-        return Elements(elements_of(self.moving), self.element_names, self.slots)
-
-    @cached_property
-    def loads(self) -> Loads:
-        """Loads and ports."""
-        return Loads(self.mech, self.terminals, self.slots)
-
-    @cached_property
     def loop_rows(self) -> IntArray:
         """The joint rows of closed loops, the only ones that can repeat others."""
         return loop_rows(self.mech)
 
     @cached_property
-    def rigid(self) -> IntArray:
-        """Indices of the rigid bodies."""
-        return np.flatnonzero(self.mech.body.rigid)
-
-    @cached_property
-    def slots(self) -> IntArray:
-        """Places of the coordinates of q in the flattened kernel array (N+1, 4, 3)."""
-        per_body = [np.arange(12 * b, 12 * b + (12 if r else 3)) for b, r in enumerate(self.mech.body.rigid)]
-        return np.concatenate(per_body)
-
-    @property
-    def n(self) -> int:
-        """Number of coordinates."""
-        return self.slots.size
-
-    @property
     def m(self) -> int:
         """Number of constraints: 6 for each rigid body, and the rows of the joints."""
         return 6 * self.rigid.size + self.mech.row.size
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         """Number of states (q, v, lambda)."""
         return 2 * self.n + self.m
@@ -166,23 +140,6 @@ class MechanicalSystem(Named, PHDAE):
 
     # --- states
 
-    @cached_property
-    def still(self) -> Array:
-        """Kernel array (N+1, 4, 3) of bodies at the origin; its last slot is the ground."""
-        q = np.zeros((len(self.body_names) + 1, 4, 3))
-        q[:, 1:] = np.eye(3)
-        return q
-
-    def to_kernel(self, q: Array, rate: bool = False) -> Array:
-        """Coordinates q (n,) (or velocities, `rate`) as the kernel array (N+1, 4, 3)."""
-        full = np.zeros_like(self.still) if rate else self.still.copy()
-        full.reshape(-1)[self.slots] = q
-        return full
-
-    def from_kernel(self, full: Array) -> Array:
-        """The coordinates (n,) in a kernel array."""
-        return full.reshape(-1)[self.slots]
-
     def split(self, x: Array) -> tuple[Array, Array, Array]:
         """(q, v, lambda) of a state."""
         x = self.as_state(x)
@@ -200,83 +157,10 @@ class MechanicalSystem(Named, PHDAE):
         """Copies of the initial configuration and velocity as kernel arrays."""
         return self._q0.copy(), self._v0.copy()
 
-    # --- the mechanical structure
-
-    @cached_property
-    def mass_diagonal(self) -> Array:
-        """The diagonal (n,) of M, eq. (31)."""
-        full = np.concatenate([self.mech.body.mass[:, None], self.mech.body.euler], axis=1)
-        padded = np.vstack([full, np.zeros((1, 4))])
-        return self.from_kernel(np.repeat(padded[:, :, None], 3, axis=2))
-
-    @property
-    def M(self) -> sparse.csr_array:
-        """The constant mass matrix."""
-        return sparse.csr_array(sparse.diags_array(self.mass_diagonal))
-
-    def V(self, q: Array) -> float:
-        """Potential energy: of the weights and of force elements."""
-        return float(self._weights @ q + self.elements.energies(self.to_kernel(q)[None, :-1], self.still).sum())
-
-    def gradV(self, q: Array) -> Array:
-        """Gradient of the potential energy."""
-        return self._weights + self.elements.gradient(self.to_kernel(q)) if self.element_names else self._weights
-
-    @cached_property
-    def _weights(self) -> Array:
-        full = np.zeros_like(self.still)
-        full[:-1, 0] = -self.mech.body.mass[:, None] * self.mech.gravity
-        return self.from_kernel(full)
-
-    def g(self, q: Array) -> Array:
-        """All constraints (m,), rigidity rows (26) first."""
-        full = self.to_kernel(q)
-        d = full[self.rigid, 1:]
-        gram = np.einsum("bik,bjk->bij", d, d)
-        rigidity = [(gram[:, i, j] - 1) / 2 if i == j else gram[:, i, j] for i, j in RIGIDITY]
-        mech = meshed(self.mech, full)
-        u, w = row_vectors(mech, full, constant=1.0)
-        return np.concatenate([np.array(rigidity).T.ravel(), np.einsum("rk,rk->r", u, w) - mech.row.c])
-
-    def G(self, q: Array) -> sparse.csr_array:
-        """The constraint Jacobian dg/dq (m, n)."""
-        full = self.to_kernel(q)
-        return self._rows.jacobian(meshed(self.mech, full), full, constant=1.0)
-
-    def G_rate(self, v: Array) -> sparse.csr_array:
-        """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
-        return self._rows.jacobian(self.mech, self.to_kernel(v, rate=True), constant=0.0)
-
-    def G_stiffness(self, lam: Array) -> sparse.csr_array:
-        """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""
-        return self._rows.stiffness(lam)
-
-    @cached_property
-    def _rows(self) -> ConstraintRows:
-        return ConstraintRows(self.mech, self.rigid, self.slots)
-
-    def Bt(self, q: Array) -> sparse.csr_array:
-        """The input matrix B~ (n, p)."""
-        return self.loads.matrix(self.to_kernel(q))
-
     def C(self, q: Array) -> sparse.csr_array:
         """The damping matrix (n, n) of the force elements, symmetric and >= 0."""
         refuse_friction(self)
         return self.elements.damping(self.to_kernel(q))
-
-    def force(self, q: Array, v: Array, u: Array) -> Array:
-        """All forces but those of the constraints: B~ u - grad V - C v."""
-        inner = self.elements.force(self.to_kernel(q), self.to_kernel(v, rate=True)) if self.element_names else 0.0
-        return self.Bt(q) @ u - self._weights + inner
-
-    def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Derivatives of `force` with respect to q and v."""
-        full = self.to_kernel(q)
-        by_q = self.loads.force_slope(full, u)
-        if not self.element_names:
-            return by_q, sparse.csr_array((self.n, self.n))
-        inner_q, inner_v = self.elements.tangent(full, self.to_kernel(v, rate=True))
-        return sparse.csr_array(by_q + inner_q), inner_v
 
     @property
     def inner_ports(self) -> tuple[str, ...]:
@@ -285,6 +169,8 @@ class MechanicalSystem(Named, PHDAE):
 
     def inner_power(self, x: Array, u: Array, t: float = 0.0, z: Array | None = None) -> Array:
         """The power that each force element takes."""
+        if not self.element_names:
+            return np.zeros(0)
         q, v = self.split(x)[0], self.split(x if z is None else z)[1]
         return self.elements.losses(self.to_kernel(q), self.to_kernel(v, rate=True))
 
@@ -336,20 +222,34 @@ class MechanicalSystem(Named, PHDAE):
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, -grad V - C v - G^T lambda + B~ u, G v)."""
         require_descriptor(self)
-        q, v, lam = self.split(x)
-        G = self.G(q)
-        return np.concatenate([v, self.force(q, v, u) - G.T @ lam, G @ v])
+        q, v, lam = (part[None] for part in self.split(x))
+        push = self.forces(q, v, u[None]) - self.pulls(q, lam)
+        return np.concatenate([v[0], push[0], self.rates(q, v)[0]])
+
+    def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
+        """(q' - v, M v' - f + G^T lambda, -G v) at several states."""
+        require_descriptor(self)
+        n, out = self.n, np.empty(X.shape)
+        Q, V, L = X[:, :n], X[:, n : 2 * n], X[:, 2 * n :]
+        out[:, :n] = rates[:, :n] - V
+        out[:, n : 2 * n] = self.mass_diagonal * rates[:, n : 2 * n] - self.forces(Q, V, U) + self.pulls(Q, L)
+        out[:, 2 * n :] = -self.rates(Q, V)
+        return out
 
     def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
         """(e_v, -e_q - C e_v - G^T e_lambda, G e_v)."""
         (q, _, _), (a, b, c) = self.split(x), self.split(e)
-        G, lost = self.G(q), self.C(q) @ b if self.element_names else 0.0
-        return np.concatenate([b, -a - lost - G.T @ c, G @ b])
+        lost = self.C(q) @ b if self.element_names else 0.0
+        return np.concatenate([b, -a - lost - self.pulls(q[None], c[None])[0], self.rates(q[None], b[None])[0]])
 
-    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
-        """B~^T v."""
-        q, v, _ = self.split(x)
-        return self.Bt(q).T @ v
+    def loss_by(self, x: Array, e: Array, u: Array, t: float = 0.0) -> float:
+        """e_v^T C e_v."""
+        refuse_friction(self)
+        return float(self.inner_power(x, u, t, e).sum())
+
+    def output_by(self, x: Array, e: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """B~^T e_v."""
+        return self.Bt(self.split(x)[0]).T @ self.split(e)[1] if self.width else np.zeros(0)
 
     def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """[d(B~^T v)/dq, B~^T, 0]."""
@@ -357,17 +257,26 @@ class MechanicalSystem(Named, PHDAE):
         turned = self.loads.output_slope(self.to_kernel(q), self.to_kernel(v, rate=True))
         return np.hstack([turned, self.Bt(q).toarray().T, np.zeros((self.width, self.m))])
 
-    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
+    def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csc_array:
         """-df/dx."""
         require_descriptor(self)
-        q, v, lam = self.split(x)
-        one, G = sparse.eye_array(self.n), self.G(q)
+        (q, v, lam), n, one = self.split(x), self.n, np.ones((1, 1))
         by_q, by_v = self.force_tangent(q, v, u)
-        stiffness = self.G_stiffness(lam) - by_q
-        rows = [[None, -one, None], [stiffness, -by_v, G.T], [-self.G_rate(v), -G, None]]
-        if self.m == 0:
-            rows = [[None, -one], [stiffness, -by_v]]
-        return sparse.csr_array(sparse.block_array(rows, format="csr"))
+        G = self.G(q)
+        terms = [
+            Term(0, n, -one, [self._one]),
+            Term(n, 0, one, [self.G_stiffness(lam)]),
+            Term(n, 0, -one, [by_q]),
+            Term(n, n, -one, [by_v]),
+            Term(n, 2 * n, one, [G], turned=True),
+            Term(2 * n, 0, -one, [self.G_rate(v)]),
+            Term(2 * n, n, -one, [G]),
+        ]
+        return blockwise(self.dimension, terms)
+
+    @cached_property
+    def _one(self) -> sparse.csr_array:
+        return sparse.csr_array(sparse.eye_array(self.n))
 
     @cached_property
     def ggl(self) -> PHDAE:

@@ -95,13 +95,20 @@ class PHDAE(Descriptor):
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """The outputs, y = (B + P)^T z + (S - N) u; u counts as zero if it is not given."""
-        y = (self.B(x, t) + self.P(x, t)).T @ self.z(x, t)
+        return self.output_by(x, self.z(x, t), u, t)
+
+    def output_by(self, x: Array, e: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """(B + P)^T e + (S - N) u for any effort e in the place of z."""
+        y = (self.B(x, t) + self.P(x, t)).T @ e
         return y if u is None else y + (self.S(x, t) - self.N(x, t)) @ u
 
     def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
         """The power (z, u)^T W (z, u) that is lost."""
-        z = self.z(x, t)
-        return float(z @ (self.R(x, t) @ z + 2 * (self.P(x, t) @ u)) + u @ (self.S(x, t) @ u))
+        return self.loss_by(x, self.z(x, t), u, t)
+
+    def loss_by(self, x: Array, e: Array, u: Array, t: float = 0.0) -> float:
+        """(e, u)^T W (e, u) for any effort e in the place of z."""
+        return float(e @ (self.R(x, t) @ e + 2 * (self.P(x, t) @ u)) + u @ (self.S(x, t) @ u))
 
     def dirac(self, x: Array, t: float = 0.0) -> DiracStructure:
         """The Dirac structure at x, eq. (4.7) of 000."""
