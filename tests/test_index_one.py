@@ -24,7 +24,7 @@ forms = pytest.mark.parametrize("form", FORMS)
 def test_orders_on_the_double_pendulum(kind, form):
     """Positions, velocities and multipliers have the order of the method on ordinary differential equations."""
     system, exact, errors, scheme = double_pendulum(), pendulum_reference()[-1], [], kind(form)
-    for steps in (32, 64) if scheme.order == 5 else (8, 16):
+    for steps in (32, 64) if scheme.order == 5 else (4, 8):  # errors well above round-off
         gap = np.abs(path(scheme, system, 0.4 / steps, steps, system.initial_state())[-1] - exact)
         errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
     orders = np.log2(np.divide(*errors))

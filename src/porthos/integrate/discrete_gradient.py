@@ -64,15 +64,15 @@ class DiscreteGradient(IncrementScheme):
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
         """The midpoint rule minus h (J - R) a w; the derivative of a is that of second order in the increment."""
         ph, t = _costate_of(system), float(times[0])
-        z0 = ph.z(x0, t - h / 2)
+        z0, H0 = ph.z(x0, t - h / 2), _energies(ph, x0, t - h / 2)
 
         def residual(dx: Array) -> Array:
-            at = _middle(ph, h, t, x0, dx)
+            at = _middle(ph, h, t, x0, dx, H0)
             gap = h * ph.residual(at.x, dx / h, u[0], t)
             return gap - h * ph.response(at.x, at.a * at.w, t) if at.a.any() else gap
 
         def matrix(dx: Array) -> Matrix:
-            at = _middle(ph, h, t, x0, dx)
+            at = _middle(ph, h, t, x0, dx, H0)
             A = stage_matrix(ph, np.array([[0.5]]), h, at.x[None], dx[None], u, times)
             z1 = ph.z(x0 + dx, t + h / 2)
             if not np.abs(at.a * at.w).max() > NEGLIGIBLE * np.abs(z1 - z0).max():
@@ -91,7 +91,7 @@ class DiscreteGradient(IncrementScheme):
     def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
         """Output, loss and inner powers with the discrete costate."""
         ph, middle, v = _costate_of(system), t + h / 2, u[0]
-        at = _middle(ph, h, middle, x0, step.increments[0])
+        at = _middle(ph, h, middle, x0, step.increments[0], _energies(ph, x0, t))
         if not at.a.any():
             return super().powers(system, h, t, x0, u, step)
         y, lost = ph.output_by(at.x, at.zbar, v, middle), ph.loss_by(at.x, at.zbar, v, middle)
@@ -107,14 +107,18 @@ def _costate_of(system: Descriptor) -> PHDAE:
     return system
 
 
-def _middle(system: PHDAE, h: float, t: float, x0: Array, dx: Array) -> _Middle:
-    """The middle of the step from x0 to x0 + dx, whose middle is at time t."""
+def _energies(system: PHDAE, x: Array, t: float) -> list[float]:
+    """H of each part that stores."""
+    return [part.H(x[place], t) for place, part in system.storages]
+
+
+def _middle(system: PHDAE, h: float, t: float, x0: Array, dx: Array, H0: list[float]) -> _Middle:
+    """The middle of the step from x0, where parts store H0, to x0 + dx; its middle is at time t."""
     x, x1 = x0 + dx / 2, x0 + dx
     E, z = system.E(x, t), system.z(x, t)
     w = E @ dx + h * system.r(x, t)
     a = np.zeros(x.size)
-    for place, part in system.storages:
-        before, after = part.H(x0[place], t - h / 2), part.H(x1[place], t + h / 2)
+    for (place, _), before, after in zip(system.storages, H0, _energies(system, x1, t + h / 2), strict=True):
         gap, size = after - before - z[place] @ w[place], abs(before) + abs(after) + np.abs(z[place]) @ np.abs(w[place])
         if abs(gap) > ROUND_OFF * size and w[place].any():
             a[place] = gap / (w[place] @ w[place])

@@ -51,13 +51,13 @@ class _Frame(NamedTuple):
     top: int
     left: int
     turned: bool
-    nonzero: tuple[tuple[int, ...], tuple[int, ...]]
+    nonzero: tuple[tuple[int, int], ...]
     patterns: tuple[_Pattern, ...]
 
     def places(self) -> tuple[IntArray, IntArray]:
         """Rows and columns of all entries of all blocks."""
         rows, columns = [], []
-        for i, j in zip(*self.nonzero, strict=True):
+        for i, j in self.nonzero:
             row, column = self.patterns[i].places()
             height, width = self.patterns[i].shape
             if self.turned:
@@ -69,20 +69,13 @@ class _Frame(NamedTuple):
 
 def blockwise(size: int, terms: Sequence[Term]) -> sparse.csc_array:
     """The sum of all terms as a matrix (size, size)."""
-    frames, values, last = [], [], None
+    frames, values = [], []
     for term in terms:
         blocks = [sparse.csr_array(block) if isinstance(block, np.ndarray) else block for block in term.blocks]
-        nonzero = np.nonzero(term.weights)
-        if not nonzero[0].size:
-            continue
-        patterns = []
-        for block in blocks:
-            if last is None or block.indices is not last[0] or block.format != last[1]:
-                last = block.indices, block.format, _pattern_of(block)
-            patterns.append(last[2])
-        frames.append(_Frame(term.top, term.left, term.turned, _pairs(nonzero), tuple(patterns)))
-        weights = term.weights[nonzero]
-        values += [w * blocks[i].data for i, w in zip(nonzero[0].tolist(), weights.tolist(), strict=True)]
+        weights = {(i, j): w for i, row in enumerate(term.weights.tolist()) for j, w in enumerate(row) if w != 0.0}
+        if weights:
+            frames.append(_Frame(term.top, term.left, term.turned, tuple(weights), tuple(map(_pattern_of, blocks))))
+            values += [w * blocks[i].data for (i, _), w in weights.items()]
     target, places = _target(size, tuple(frames))
     return _summed(places, target, np.concatenate(values))
 
@@ -95,8 +88,13 @@ def times_turned(A: Matrix, B: Matrix) -> sparse.csr_array:
 
 
 def pattern(kind: type, indices: IntArray, pointers: IntArray, shape: tuple[int, int]) -> Any:
-    """A compressed matrix of a kind without entries, only their places; sparse solvers need short integers."""
-    return kind((np.zeros(indices.size), indices.astype(np.int32), pointers.astype(np.int32)), shape=shape)
+    """A compressed matrix of a kind without entries, only their places; sparse solvers need short integers.
+
+    It carries its key, and so do all matrices that are filled from it, whose places must stay what they are.
+    """
+    result = kind((np.zeros(indices.size), indices.astype(np.int32), pointers.astype(np.int32)), shape=shape)
+    result.places = _pattern_of(result)
+    return result
 
 
 def refilled(places: Matrix, data: Array) -> Any:
@@ -110,12 +108,10 @@ def _summed(places: Matrix, target: IntArray, values: Array) -> Any:
     return refilled(places, np.asarray(np.bincount(target, values, minlength=places.nnz), dtype=np.float64))
 
 
-def _pairs(nonzero: tuple[IntArray, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    rows, columns = nonzero
-    return tuple(rows.tolist()), tuple(columns.tolist())
-
-
 def _pattern_of(block: Matrix) -> _Pattern:
+    known: _Pattern | None = getattr(block, "places", None)
+    if known is not None:
+        return known
     pointers, indices = (np.asarray(x, dtype=np.int32) for x in (block.indptr, block.indices))
     return _Pattern(pointers.tobytes(), indices.tobytes(), block.shape, block.format == "csc")
 

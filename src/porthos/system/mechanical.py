@@ -226,6 +226,10 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         push = self.forces(q, v, u[None]) - self.pulls(q, lam)
         return np.concatenate([v[0], push[0], self.rates(q, v)[0]])
 
+    def residual(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Array:
+        """(q' - v, M v' - f + G^T lambda, -G v)."""
+        return self.residuals(self.as_state(x)[None], rate[None], u[None], np.array([t]))[0]
+
     def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
         """(q' - v, M v' - f + G^T lambda, -G v) at several states."""
         require_descriptor(self)
