@@ -35,6 +35,20 @@ def swing():
     )  # fmt: skip
 
 
+def test_energies_that_are_said_to_be_quadratic_are():
+    """z in the middle is a discrete gradient of them, for states as far apart as one likes; of a spring it is none."""
+    rng, bar = np.random.default_rng(6), pendulum.model()
+    sprung = pendulum.model()
+    body = sprung.bodies[0]
+    sprung.spring("spring", sprung.ground, body, (0, 0, 3), body.position, stiffness=5.0)
+    for system, said in ((bar.assemble(), True), (linear(6, 5, 2), True), (sprung.assemble(), False)):
+        x0, x1 = rng.normal(size=(2, system.dimension))
+        middle = (x0 + x1) / 2
+        gap = system.H(x1) - system.H(x0) - system.z(middle) @ (system.E(middle) @ (x1 - x0))
+        assert system.quadratic is said
+        assert bool(abs(gap) < 1e-12 * (abs(system.H(x0)) + abs(system.H(x1)))) is said
+
+
 def resolved(system, x, h):
     """Whether steps of size h resolve the motion at x, h |E^-1 df/dx| < 1; far beyond that equations have no root."""
     u = np.array([drive(0.0) for drive in DRIVE.values()])

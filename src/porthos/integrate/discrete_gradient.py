@@ -74,13 +74,15 @@ class DiscreteGradient(IncrementScheme):
         def matrix(dx: Array) -> Matrix:
             at = _middle(ph, h, t, x0, dx, H0)
             A = stage_matrix(ph, np.array([[0.5]]), h, at.x[None], dx[None], u, times)
+            if not at.a.any():
+                return A
             z1 = ph.z(x0 + dx, t + h / 2)
             if not np.abs(at.a * at.w).max() > NEGLIGIBLE * np.abs(z1 - z0).max():
                 return A
             turn, E = dense(ph.J(at.x, t) - ph.R(at.x, t)), dense(at.E)
             A = dense(A) - h * (turn * at.a) @ E
             bend = 0.5 * (z0 + z1) - at.z - 2 * at.a * at.w
-            for place, _ in ph.storages:
+            for place, _ in _curved(ph):
                 w = at.w[place]
                 if at.a[place].any():  # w da/dx1
                     A -= h * np.outer(turn[:, place] @ w, E[place].T @ bend[place] / (w @ w))
@@ -107,9 +109,14 @@ def _costate_of(system: Descriptor) -> PHDAE:
     return system
 
 
+def _curved(system: PHDAE) -> list[tuple[slice, PHDAE]]:
+    """The parts that store, and whose z in the middle is no discrete gradient yet."""
+    return [(place, part) for place, part in system.storages if not part.quadratic]
+
+
 def _energies(system: PHDAE, x: Array, t: float) -> list[float]:
-    """H of each part that stores."""
-    return [part.H(x[place], t) for place, part in system.storages]
+    """H of each of these parts."""
+    return [part.H(x[place], t) for place, part in _curved(system)]
 
 
 def _middle(system: PHDAE, h: float, t: float, x0: Array, dx: Array, H0: list[float]) -> _Middle:
@@ -118,7 +125,7 @@ def _middle(system: PHDAE, h: float, t: float, x0: Array, dx: Array, H0: list[fl
     E, z = system.E(x, t), system.z(x, t)
     w = E @ dx + h * system.r(x, t)
     a = np.zeros(x.size)
-    for (place, _), before, after in zip(system.storages, H0, _energies(system, x1, t + h / 2), strict=True):
+    for (place, _), before, after in zip(_curved(system), H0, _energies(system, x1, t + h / 2), strict=True):
         gap, size = after - before - z[place] @ w[place], abs(before) + abs(after) + np.abs(z[place]) @ np.abs(w[place])
         if abs(gap) > ROUND_OFF * size and w[place].any():
             a[place] = gap / (w[place] @ w[place])

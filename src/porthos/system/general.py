@@ -162,6 +162,7 @@ class LinearPHDAE(GeneralPHDAE):
     """
 
     tangent_cost = 1
+    quadratic = True
 
     def __init__(
         self,

@@ -181,6 +181,11 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         q, v, _ = self.split(x)
         return float(0.5 * (self.mass_diagonal * v) @ v + self.V(q))
 
+    @property
+    def quadratic(self) -> bool:
+        """Weights are linear in q; force elements are not quadratic."""
+        return not self.element_names
+
     def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0)."""
         return self._E

@@ -128,6 +128,11 @@ class PHDAE(Descriptor):
         )
 
     @property
+    def quadratic(self) -> bool:
+        """Whether H has degree 2 and E is constant, as far as is known: z in the middle is a discrete gradient."""
+        return False
+
+    @property
     def storages(self) -> tuple[tuple[slice, PHDAE], ...]:
         """Places of the state with a Hamiltonian of their own, whose sum is H, and the systems that have it."""
         return ((slice(0, self.dimension), self),)
