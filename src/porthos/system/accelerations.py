@@ -71,7 +71,7 @@ class OfMechanism:
 
     def rate(self, t: float, q: Array, v: Array) -> Array:
         """G v."""
-        return np.asarray(self.system.G(q) @ v)
+        return self.system.rates(q[None], v[None])[0]
 
     def bend(self, t: float, q: Array, v: Array) -> Array:
         """d(G v)/dq v."""
