@@ -19,7 +19,7 @@ from porthos.errors import ResultError
 
 PAGE = 2**16
 SUM = np.dtype("<u4")
-END = struct.Struct("<8sqI")  # magic, bytes of HDF5, sum of the sums
+END = struct.Struct("<qI8s")  # bytes of HDF5, sum of the sums, magic
 MAGIC = b"porthosS"
 
 
@@ -32,7 +32,7 @@ class Seal(NamedTuple):
     @property
     def content(self) -> bytes:
         """What stands behind the bytes of HDF5."""
-        return self.sums.tobytes() + END.pack(MAGIC, self.size, zlib.crc32(self.sums.tobytes()))
+        return self.sums.tobytes() + END.pack(self.size, zlib.crc32(self.sums.tobytes()), MAGIC)
 
     def page(self, base: BinaryIO, number: int) -> bytes:
         """The bytes of HDF5 in a page of the file; none behind them."""
@@ -57,10 +57,10 @@ def page_count(size: int) -> int:
 
 def read_seal(base: BinaryIO) -> Seal:
     """The seal of a file, or an error if there is none, or a damaged one."""
-    whole = base.seek(0, os.SEEK_END)
+    whole = _last_byte(base)
     base.seek(max(0, whole - END.size))
     end = base.read(END.size)
-    magic, size, check = END.unpack(end) if len(end) == END.size else (b"", 0, 0)
+    size, check, magic = END.unpack(end) if len(end) == END.size else (0, 0, b"")
     if magic != MAGIC or not 0 <= size <= whole:
         raise ResultError(
             f"'{base.name}': expected a result with the sums at its end that Porthos writes, found none: it is "
@@ -75,6 +75,19 @@ def read_seal(base: BinaryIO) -> Seal:
             "damaged at its end. Copy it again, or repeat the run."
         )
     return Seal(size, np.frombuffer(content, SUM))
+
+
+def _last_byte(base: BinaryIO) -> int:
+    """Where a file ends without zeros: a process that was killed may have claimed room behind the seal."""
+    end = base.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - PAGE)
+        base.seek(start)
+        page = base.read(end - start).rstrip(b"\0")
+        if page:
+            return start + len(page)
+        end = start
+    return 0
 
 
 def seal_file(path: Path) -> None:
