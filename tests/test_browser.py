@@ -223,6 +223,22 @@ def test_springs_and_dampers_move_and_can_be_hidden(browser, folder):
         assert hidden[0.0][1] != hidden[0.1][1]
 
 
+def test_beams_bend(browser, folder):
+    """A beam that the ground holds falls at its other end: what moves in the picture is the beam alone."""
+    model = ph.Model("soft cantilever", gravity=(0, 0, -9.81))
+    rubber = ph.RectangularSection(width=0.04, height=0.02, young=2e6, density=1100, poisson=0.45)
+    model.beam("arm", rubber, (0, 0, 0), (0.6, 0, 0), a="ground", elements=12, damping=0.01)
+    run = ph.simulate(model, ph.Midpoint(), step=5e-3, end=0.5, progress=False)
+    with opened(browser, run.report(folder / "beam.html")) as page:
+        straight = look(page)
+        scrub(page, 0.25)
+        bent = look(page)
+        assert straight[1] != bent[1]
+        assert 0.005 < bent[0] < 0.9
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / "beam.png", full_page=True)
+
+
 def test_schemes_of_colour(browser, slider_crank):
     with opened(browser, slider_crank, color_scheme="light") as page:
         ground = "getComputedStyle(document.body).backgroundColor"

@@ -13,6 +13,8 @@ from lagrangians import bead_on_turning_wire, crank, double_pendulum
 from scipy.io import loadmat
 
 import porthos as ph
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_march import Walk, march_states
 from porthos.results.state_quantities import series
 from porthos.results.verdict import Level, verdict
 from porthos.show import figures as show
@@ -61,6 +63,19 @@ def connected():
 @pytest.fixture(scope="module")
 def livens():
     return ph.simulate(crank(), ph.Livens(), step=0.01, end=1.0, inputs={"motor": 0.3})
+
+
+def test_the_progress_bar_is_told_what_the_energy_balance_misses():
+    """Radau IIA loses energy beside the damper and the port: the sum of all defects, step by step."""
+    system, told = second_spring(), []
+    signals = Signals(system, {"hand": lambda t: np.cos(3 * t)}, 0)
+    walk = Walk(
+        system, ph.RadauIIA(2), signals, np.array([0.3]), progress=lambda t: told.append(walk.recorder.defect())
+    )
+    states = march_states(walk, 0.1, 20)
+    run = ph.StateTrajectory(system, states, scheme="RadauIIA(2)")
+    assert np.abs(run.power_balance).max() > 1e-6
+    np.testing.assert_allclose(told, np.cumsum(run.power_balance)[1:], atol=1e-14)
 
 
 # --- a mechanism with force elements among the parts

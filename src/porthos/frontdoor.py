@@ -329,7 +329,16 @@ def _over_states(
             livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
             return LagrangianTrajectory(system, livens, scheme=repr(scheme))
         dense = every == 1 and grid.times is None and not isinstance(scheme, OwnSteps)
-        walk = Walk(system, scheme, signals, x0, dense, events, lambda t: report(round(t / h)), interrupted)
+        walk = Walk(
+            system,
+            scheme,
+            signals,
+            x0,
+            dense,
+            events,
+            lambda t: report(round(t / h), walk.recorder.defect),
+            interrupted,
+        )
         states = _walked(walk, grid)
     name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
     if not isinstance(system, MechanicalSystem):

@@ -63,6 +63,8 @@ class Recorder:
         self.rows: list[tuple[float | Array, ...]] = []
         self.increments: list[Array] = []
         self._last: tuple[Array, Array] = (np.full(system.dimension, np.nan), np.full(system.width, np.nan))
+        self._ends: tuple[Piece, Piece] | None = None  # the first and the last step
+        self._gained = 0.0  # what came in and was not lost, in all steps
         self._begin()
 
     def _begin(self) -> None:
@@ -73,13 +75,24 @@ class Recorder:
         """Add a step to the interval: work and losses at its stages."""
         b, h, step = self.tableau.b, piece.h, piece.step
         y, lost, inner = self.scheme.powers(self.system, h, piece.t, piece.x0, piece.u, step)
-        self._supply += h * (b @ (y * piece.u))
-        self._lost += h * float(b @ lost)
+        supply, loss = h * (b @ (y * piece.u)), h * float(b @ lost)
+        self._supply += supply
+        self._lost += loss
+        self._gained += float(supply.sum()) - loss
+        self._ends = (piece if self._ends is None else self._ends[0], piece)
         self._exchange += h * (b @ inner)
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
         if self.dense:
             self.increments.append(step.increments)
+
+    def defect(self) -> float:
+        """What the energy balance misses up to the last step."""
+        if self._ends is None:
+            return 0.0
+        first, last = self._ends
+        H = self.system.H
+        return H(last.step.x, last.t + last.h) - H(first.x0, first.t) - self._gained
 
     def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
