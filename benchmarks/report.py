@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from hashlib import sha256
 from importlib.metadata import version
@@ -124,6 +124,17 @@ def refinement(rows: Sequence[Row], finer: Sequence[Row]) -> Table:
     head = ("code", *(f"deviation, h = {h:g} s [m]" for h in (rows[0].h, finer[0].h)), "allowed [m]")
     body = [(row.label, _deviation(coarse[row.label]), _deviation(row), f"{row.tolerance:.1e}") for row in finer]
     return Table(f"{rows[0].mechanism}: deviation at the same time with two steps", head, body)
+
+
+def precision(times: Mapping[str, tuple[float, bool]], error: float) -> Table:
+    """Wall times to an error, and how often that of the composition of order 4 goes into them."""
+    base = times["Porthos Composition 4"][0]
+    body = []
+    for label, (seconds, reached) in times.items():
+        more = "" if reached else "more than "
+        body.append((label, f"{more}{1e3 * seconds:.3g}", f"{more}{seconds / base:.2g}"))
+    head = ("code and scheme", "milliseconds", "times Composition 4")
+    return Table(f"Time to an error of {error:g} m, chain of 16 bars (see below)", head, body)
 
 
 def _microseconds(row: Row) -> str:

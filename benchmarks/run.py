@@ -45,7 +45,9 @@ def main() -> int:
     whole = not (arguments.quick or arguments.only)
     if arguments.figure:
         figure = report.FIGURE if whole else PARTIAL_PAGE.with_name(report.FIGURE.name)
-        work_precision.draw(figure, arguments.quick, console.print)
+        times = work_precision.draw(figure, arguments.quick, console.print)
+        all_tables.append(report.precision(times, work_precision.WANTED))
+        report.show(console, all_tables[-1])
     page = PAGE if whole else PARTIAL_PAGE
     report.write_page(page, _parts(all_tables))
     console.print(f"page written to {page}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ CONFIRMED = 1e-10  # m, how well two codes have to agree in it
 SPARE = 0.1  # s, for the repetitions of a run
 WORST = 0.1  # m; errors beyond are not drawn
 NEARLY = 1.5  # times the error of the best setting
+WANTED = 1e-8  # m, the error at which times are compared
 TOLERANCES = (1e-5, 1e-8, 1e-10)  # of Exudyn's Newton
 
 
@@ -105,15 +107,25 @@ def _error(case: Case, n: int, solution: Vector) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-def draw(path: Path, quick: bool, say: Callable[[str], None]) -> None:
-    """Measure, and write the figure."""
-    model = mechanism()
+def time_to(found: list[Point], error: float) -> tuple[float, bool]:
+    """The wall time of a run with this error, between two measured runs; that of the finest one if it has not got it."""
+    for coarse, fine in pairwise(found):
+        if coarse.error >= error >= fine.error:
+            share = np.log(coarse.error / error) / np.log(coarse.error / fine.error)
+            return float(coarse.seconds * (fine.seconds / coarse.seconds) ** share), True
+    return max((p.seconds for p in found), default=np.nan), False
+
+
+def draw(path: Path, quick: bool, say: Callable[[str], None]) -> dict[str, tuple[float, bool]]:
+    """Measure, and write the figure; returns the times to the error WANTED, see `time_to`."""
+    model, times = mechanism(), {}
     solution, gap = reference(model)
     say(f"work-precision: two codes agree in the reference to {gap:.1e} m")
     figure, (ax,) = new_figure(panel=(7.0, 4.6))
     for label, style, cases in curves(model):
         found = [p for p in points(cases, solution, STEPS[1:7:2] if quick else STEPS) if p.error > gap]
         say(f"{label}: " + ", ".join(f"{p.steps} steps {1e3 * p.seconds:.3g} ms {p.error:.1e} m" for p in found))
+        times[label] = time_to(found, WANTED)
         ax.loglog([p.seconds for p in found], [p.error for p in found], style, label=label, markersize=5)
     ax.set_xlabel("wall time of the run [s]", color=INK)
     ax.set_ylabel("error of the positions at t = 0.2 s [m]", color=INK)
@@ -122,3 +134,4 @@ def draw(path: Path, quick: bool, say: Callable[[str], None]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=200)
     say(f"figure written to {path}")
+    return times
