@@ -108,7 +108,7 @@ def _error(case: Case, n: int, solution: Vector) -> float:
 
 
 def time_to(found: list[Point], error: float) -> tuple[float, bool]:
-    """The wall time of a run with this error, between two measured runs; that of the finest one if it has not got it."""
+    """The wall time of a run with this error, between two measured runs; of the finest one if it has not got it."""
     for coarse, fine in pairwise(found):
         if coarse.error >= error >= fine.error:
             share = np.log(coarse.error / error) / np.log(coarse.error / fine.error)
