@@ -96,5 +96,5 @@ def _shape(shape: Any) -> dict[str, Any]:
 
 
 def _plain(part: Any) -> dict[str, Any]:
-    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part) if not f.name.startswith("_")}
     return {k: np.asarray(v).tolist() if isinstance(v, np.ndarray | tuple) else v for k, v in values.items()}
