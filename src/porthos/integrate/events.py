@@ -8,7 +8,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from porthos.errors import InputError, PorthosError
 from porthos.notation import Array
@@ -92,4 +91,8 @@ class Watch:
         def value(s: float) -> float:
             return known[s] if s in known else self._value(name, t + s * h, state(s))
 
-        return 1.0 if after == 0.0 else float(brentq(value, 0.0, 1.0, xtol=4 * EPS, rtol=4 * EPS))
+        if after == 0.0:
+            return 1.0
+        from scipy.optimize import brentq  # a quarter of a second that runs without events do not need
+
+        return float(brentq(value, 0.0, 1.0, xtol=4 * EPS, rtol=4 * EPS))

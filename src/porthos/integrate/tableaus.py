@@ -11,7 +11,6 @@ from functools import cache, cached_property
 
 import numpy as np
 from numpy.polynomial import legendre
-from scipy.special import roots_jacobi
 
 from porthos.errors import PorthosError
 from porthos.notation import Array
@@ -105,8 +104,7 @@ def gauss(stages: int) -> Tableau:
 def radau_iia(stages: int) -> Tableau:
     """Collocation at 1 and the roots of the Jacobi polynomial P^(1,0): order 2s - 1."""
     _counted("RadauIIA", stages, 1)
-    inner = roots_jacobi(stages - 1, 1.0, 0.0)[0] if stages > 1 else np.zeros(0)
-    c = np.append((1 + inner) / 2, 1.0)
+    c = np.append(_jacobi_roots(stages - 1, 1.0, 0.0), 1.0)
     return _collocation(f"RadauIIA({stages})", c, (2 * stages - 1, stages, stages - 1))
 
 
@@ -174,8 +172,14 @@ def murua(stages: int) -> MuruaPair:
 
 def _lobatto_nodes(stages: int) -> Array:
     """0, 1 and the roots of P^(1,1)."""
-    inner = roots_jacobi(stages - 2, 1.0, 1.0)[0] if stages > 2 else np.zeros(0)
-    return np.concatenate([[0.0], (1 + inner) / 2, [1.0]])
+    return np.concatenate([[0.0], _jacobi_roots(stages - 2, 1.0, 1.0), [1.0]])
+
+
+def _jacobi_roots(degree: int, alpha: float, beta: float) -> Array:
+    """The roots of P^(alpha, beta), moved from [-1, 1] to [0, 1]."""
+    from scipy.special import roots_jacobi  # loaded with the first tableau, not with every mechanism
+
+    return (1 + roots_jacobi(degree, alpha, beta)[0]) / 2 if degree > 0 else np.zeros(0)
 
 
 def _counted(name: str, stages: int, least: int) -> None:
