@@ -132,7 +132,7 @@ def _tension(form: str, lowest: tuple[float, float], beside: tuple[float, float]
     return tuple(
         Reference(
             "alpha_start", f"{form}, {x0}", f"largest errors of the tension [N], h = 0.02 and 0.01, {form}, x0 = {x0}",
-            values, 3e-3 * np.array(values), f"Arnold, Example 8, {AGAIN}",
+            values, 2.6e-3 * np.array(values), f"Arnold, Example 8, {AGAIN}",
         )
         for x0, values in ((0.0, lowest), (0.2, beside))
     )  # fmt: skip

@@ -3,7 +3,7 @@
 002, Example 6: m = 15, centre of mass at (0, 1, 0) from the tip, inertia about the tip diag(15.234375, 0.46875,
 15.234375), R(0) = Ry(90 deg), Omega(0) = (0, 1.5, -0.0461538) in the body. Euler angles, R = Rz(psi) Ry(theta) Rz(phi),
 are a Lagrangian in SymPy without constraints. The nutation theta comes down to 0.059 rad, next to the singular
-position: for a moment precession and spin turn with 43 rad/s against each other, nine times faster than the top, and
+position: for a moment the rates of the angles reach 43 rad/s in norm, nine times those of the top, and
 steps have to follow (79 with rtol = 1e-9; quaternions 33, directors 54). Quaternions with p.p = 1 and directors
 know nothing of it. The mass matrix of quaternions is singular along p, that of the directors because the top is a flat
 disc; the constraints make up for both.

@@ -36,14 +36,16 @@ def test_a_program_finds_all_kernels_of_a_run_in_the_cache():
     assert compiled.stdout == ""
 
 
-@pytest.mark.parametrize("program", ["fails", "missing"])
-def test_without_a_child_kernels_are_compiled_in_place(program, monkeypatch, tmp_path):
+@pytest.mark.parametrize("program", ["fails", "missing", "none", "unwritable"])
+def test_nothing_is_waited_for_where_no_child_can_compile(program, monkeypatch, tmp_path):
     path = tmp_path / "python"
     if program == "fails":
         path.write_text("#!/bin/sh\nexit 1\n")
         path.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(path))
-    monkeypatch.setattr(ahead, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(sys, "executable", None if program == "none" else str(path))
+    folder = tmp_path / "file" / "cache" if program == "unwritable" else tmp_path
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setattr(ahead, "cache_folder", lambda: folder)
     monkeypatch.setattr(ahead, "_children", {})
     monkeypatch.setattr(ahead, "_settled", set())
     for part in (ahead.GGL, ahead.ASSEMBLY, ahead.MIDPOINT):

@@ -341,7 +341,7 @@ def machine() -> ph.Model:
     model.revolute("bearing", "mast.end", "hub", at=(0, 0, 2), axis=(0, 0, 1))
     model.beam("arm", BLADE, (0, 0, 2.1), (1, 0, 2.1), a="hub", elements=5, up=(0, 1, 0), damping=1e-3)
     model.beam("stay", ph.CircularSection(radius=0.002, **STEEL), (0, 0, 2), (1, 0, 2.1), "mast.end", "arm.end", 3)
-    model.beam("bow", section(), (3, 0, 0), (4, 0, 0), via=(3.5, 0, 0.5), elements=6, velocity=(0, 1, 0))
+    model.beam("bow", section(), (3, 0, 0), (4, 0, 0), via=(3.5, 0, 0.5), elements=12, velocity=(0, 1, 0))
     model.spring("string", "bow.start", "bow.end", (3, 0, 0), (4, 0, 0), stiffness=10.0)
     model.load("push", "arm.end", force=(0, 1, 0))
     return model
@@ -392,7 +392,7 @@ def test_commands_speak_of_beams(tmp_path):
         ({"end": (0, 0, 0)}, r"expected an end away from the start, found both at \[0.0, 0.0, 0.0\]"),
         ({"up": (1, 0, 0)}, "up: expected a direction across the beam"),
         ({"via": (0.5, 0, 0)}, "via: expected a point beside the line"),
-        ({"via": (0.5, 0.5, 0), "elements": 2}, "elements: expected at least 4 for an arc of 180 degrees, found 2"),
+        ({"via": (0.5, 0.5, 0), "elements": 2}, "elements: expected at least 11 for an arc of 180 degrees, found 2"),
         ({"damping": -1.0}, "damping: expected a finite number >= 0"),
         ({"section": 3}, "section: expected a cross-section, found 3"),
         ({"a": "hup"}, "found no body 'hup'"),
@@ -432,3 +432,19 @@ def test_files_with_mistakes(tmp_path):
     path.write_text("beams:\n  arm: {section: disc, radius: 1}\n")
     with pytest.raises(ph.ModelFileError, match="found no section 'disc'"):
         ph.load_model(path)
+
+
+def test_assembly_does_not_tear_beams():
+    """Closing an open joint, or the rate of a joint, would move one end alone."""
+    model = ph.Model("rough")
+    model.body("hub", ph.Sphere(1.0, 0.1), position=(0.3, 0, 0))
+    model.revolute("bearing", "ground", "hub", at=(0, 0, 0), at_b=(0.3, 0.1, 0), axis=(0, 0, 1), rough=True)
+    model.beam("arm", BLADE, (0.3, 0, 0), (1, 0, 0), a="hub", elements=4)
+    with pytest.raises(ph.ModelError, match="beam 'arm': expected joints that are closed"):
+        model.assemble()
+    model = ph.Model("turning")
+    model.body("hub", ph.Sphere(1.0, 0.1))
+    model.revolute("bearing", "ground", "hub", at=(0, 0, 0), axis=(0, 0, 1), rate=3.0)
+    model.beam("arm", BLADE, (0, 0, 0), (1, 0, 0), a="hub", elements=4)
+    with pytest.raises(ph.ModelError, match="beam 'arm': expected the velocity that the rate of a joint gives"):
+        model.assemble()

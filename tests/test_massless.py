@@ -173,3 +173,17 @@ def test_negative_mass_is_refused():
     for make in (lambda: ph.Box(-1.0, (1, 1, 1)), lambda: ph.Model("m").point_mass("p", -1e-9)):
         with pytest.raises(ph.ModelError, match="mass: expected a positive number"):
             make()
+
+
+def test_light_bodies_that_no_joint_holds_keep_their_own_inertia():
+    """A small box tumbles beside a heavy body as it does alone."""
+
+    def box(model: ph.Model) -> ph.Trajectory:
+        model.body("box", ph.Box(1e-3, (0.01, 0.02, 0.03)), position=(3, 0, 0), angular_velocity=(1.0, 5.0, 0.3))
+        return ph.simulate(model, ph.Midpoint(), step=0.01, end=0.5)
+
+    both = ph.Model("both")
+    both.body("block", ph.Box(1e4, (1, 1, 1)))
+    together, alone = box(both), box(ph.Model("alone"))
+    np.testing.assert_allclose(together["box"].rotation, alone["box"].rotation, atol=1e-11)
+    assert together.iterations[5:].mean() < 4.0

@@ -385,3 +385,11 @@ def test_modes_that_cannot_be_shown():
     free.body("brick", ph.Box(1.0, (1, 2, 3)))
     with pytest.raises(ph.PorthosError, match="does not oscillate"):
         ph.modes(free).motion(0)
+
+
+def test_a_rod_that_spins_has_no_modes():
+    model = ph.Model("rod", gravity=(0, 0, -9.81))
+    model.body("rod", ph.Rod(1.0, 1.0, axis="z"), position=(0, 0, -0.5))
+    model.spherical("pivot", "ground", "rod", at=(0, 0, 0))
+    with pytest.raises(ph.PorthosError, match="modes of 'rod': expected inertia against every motion"):
+        ph.modes(model)

@@ -6,6 +6,8 @@ from catalogue import MIDPOINTS, by_name
 from scipy.integrate import solve_ivp
 
 import porthos as ph
+from porthos.model.potentials import force_table
+from porthos.show.report import page
 
 schemes = pytest.mark.parametrize("scheme", MIDPOINTS, ids=by_name)
 
@@ -124,3 +126,26 @@ def test_what_cannot_be(add, words):
         model.assemble()
     for word in ("'p'", *words):
         assert word in str(caught.value)
+
+
+def test_what_repeats_itself_is_not_lost_between_samples():
+    """Detents of a switch: equal pieces with samples at their middles would see nothing of 64 a turn."""
+    knots = force_table("here", "-0.2*cos(16*s) + s**2", "s", -np.pi, np.pi)
+    s = np.linspace(-np.pi, np.pi, 100_001)
+    exact = 3.2 * np.sin(16 * s) + 2 * s
+    assert np.abs(np.interp(s + np.pi, knots[:, 0], knots[:, 1]) - exact).max() < 3e-7 * np.abs(exact).max()
+    for count in (61, 64):
+        with pytest.raises(ph.ModelError, match="needs more than 200000 straight lines"):
+            force_table("here", f"-0.2*cos({count}*s) + s**2", "s", -np.pi, np.pi)
+
+
+def test_reports_show_every_kind():
+    model = ph.Model("all kinds")
+    for k, name in enumerate(("a", "b")):
+        model.body(name, ph.Box(1.0, (0.1, 0.2, 0.3)), position=(1.0 + k, 0, 0), velocity=(0, 0.1 * k, 0))
+    model.revolute("hinge", "ground", "a", at=(1, 0, 0), axis=(0, 0, 1))
+    model.potential("bond", "a", "b", (1, 0, 0), (2, 0, 0), energy="4*(1/s**2 - 1/s)", between=(0.5, 5.0))
+    model.joint_potential("detent", "hinge", energy="cos(4*s)")
+    model.field("bowl", "b", at=(2, 0, 0), energy="x**2 + y**2 + z**2", within=5.0)
+    model.friction("rub", "hinge", coefficient=0.1, radius=0.01)
+    assert "all kinds" in page(ph.simulate(model, ph.Midpoint(), step=0.01, end=0.1))

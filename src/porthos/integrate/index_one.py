@@ -59,6 +59,11 @@ class IndexOne(MechanicalScheme):
         super().require(system)
         if self.recursive and isinstance(system, MechanicalSystem):
             tree_of(system)
+            for b in np.flatnonzero(np.any(system.mech.body.spin > 0.0, axis=1)):
+                raise PorthosError(
+                    f"{self!r}: body '{system.body_names[b]}' has no inertia about some axis, which recursion divides "
+                    "by. Leave recursive=True away, or give the body a small thickness, for example ph.Cylinder."
+                )
 
     @property
     def preserves(self) -> frozenset[str]:

@@ -44,6 +44,7 @@ METHODS = {
 REGULAR = 1e12  # condition, after scaling, up to which rates and algebraic states follow from the others
 ITERATIONS = 20  # of Newton's method for algebraic states, at most
 SLOW = 0.1  # ratio of updates above which a new matrix is made
+ACCEPTED = 1e-8  # the same after the last one
 SETTLED = 1e-13  # update of algebraic states, relative to their size, that ends it
 
 
@@ -104,7 +105,8 @@ class SciPy(OwnSteps):
         )  # fmt: skip
         x, done = course.x, 0
         while solver.status == "running":
-            message, t = solver.step(), float(solver.t_old if solver.t_old is not None else course.t)
+            t = float(solver.t)
+            message = solver.step()
             if solver.status == "failed":
                 raise StoppedError(Status.STEP_TOO_SMALL, t, f"SciPy, {self.method},", str(message))
             if solver.t - t < given.minimum and solver.status == "running":
@@ -158,6 +160,9 @@ class _Solved:
                 break
             self._solver = None if size > SLOW * last else self._solver
             last = size
+        if not size <= ACCEPTED:
+            who, what = "SciPy", f"the algebraic states of '{self.system.name}' were not found."
+            raise StoppedError(Status.NEWTON_STALLED, t, who, what)
         self.x = x if np.isfinite(x).all() else self.x
         return rate[moving], x
 

@@ -63,7 +63,8 @@ class Recorder:
         self.rows: list[tuple[float | Array, ...]] = []
         self.increments: list[Array] = []
         self._last: tuple[Array, Array] = (np.full(system.dimension, np.nan), np.full(system.width, np.nan))
-        self._ends: tuple[Piece, Piece] | None = None  # the first and the last step
+        self._start: tuple[Array, float] | None = None  # state and time before the first step
+        self._now = (np.zeros(0), 0.0)  # behind the last one
         self._gained = 0.0  # what came in and was not lost, in all steps
         self._begin()
 
@@ -79,7 +80,8 @@ class Recorder:
         self._supply += supply
         self._lost += loss
         self._gained += float(supply.sum()) - loss
-        self._ends = (piece if self._ends is None else self._ends[0], piece)
+        self._start = self._start or (piece.x0, piece.t)
+        self._now = (step.x, piece.t + h)
         self._exchange += h * (b @ inner)
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
@@ -88,11 +90,9 @@ class Recorder:
 
     def defect(self) -> float:
         """What the energy balance misses up to the last step."""
-        if self._ends is None:
+        if self._start is None:
             return 0.0
-        first, last = self._ends
-        H = self.system.H
-        return H(last.step.x, last.t + last.h) - H(first.x0, first.t) - self._gained
+        return self.system.H(*self._now) - self.system.H(*self._start) - self._gained
 
     def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""

@@ -14,20 +14,24 @@ import time
 from pathlib import Path
 
 import numba
+from llvmlite import binding
 
 from porthos.kernels.compile import cache_folder
 
 ASSEMBLY, MIDPOINT, GGL = "assembly", "midpoint", "ggl"  # what is compiled together
 MARCHES = (MIDPOINT, GGL)
 OFTEN = 0.05  # seconds between two looks for the work of a child
+PATIENCE = 600.0  # seconds after which no child is waited for
+CHILD = "PORTHOS_COMPILES"  # in the environment of a child, which starts no others
 
 _children: dict[str, subprocess.Popen[bytes]] = {}
 _settled: set[str] = set()  # parts that were found in the cache, or tried
 
 
 def done(part: str) -> Path:
-    """The file that says that a part is in the cache."""
-    return cache_folder() / f"{part}.done"
+    """The file that says that a part is in the cache, for this Python, numba and processor."""
+    version, processor = "".join(map(str, sys.version_info[:2])), binding.get_host_cpu_name()
+    return cache_folder() / f"{part}-{version}-{numba.__version__}-{processor}.done"
 
 
 def start(first: str) -> None:
@@ -36,15 +40,17 @@ def start(first: str) -> None:
     A march shares most of its kernels with the next one, which takes a third of the time after it. It may still be at
     work when this program ends; the next one finds what it made.
     """
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if not _possible():
         _settled.update((ASSEMBLY, *MARCHES))
     for parts in ((ASSEMBLY,), (first, *(part for part in MARCHES if part != first))):
         missing = [part for part in parts if not _known(part)]
         if missing:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            command = [sys.executable, "-m", "porthos.samples", *missing]
-            try:
-                child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), CHILD: "yes"}
+            command, silence = [sys.executable, "-m", "porthos.samples", *missing], subprocess.DEVNULL
+            try:  # a session of its own: Ctrl-C is for this program
+                child = subprocess.Popen(
+                    command, env=environment, stdin=silence, stdout=silence, stderr=silence, start_new_session=True
+                )
             except OSError:
                 _settled.update(missing)
             else:
@@ -55,15 +61,29 @@ def ready(part: str) -> None:
     """Wait until a part is in the cache, or cannot be."""
     if not _known(part):
         start(part if part in MARCHES else MIDPOINT)
+    begin = time.monotonic()
     while part not in _settled:
-        if done(part).exists() or _children[part].poll() is not None:
+        late = time.monotonic() - begin > PATIENCE
+        if late or os.path.exists(done(part)) or _children[part].poll() is not None:
             _settled.add(part)
         else:
             time.sleep(OFTEN)
 
 
+def _possible() -> bool:
+    """Whether children could compile: there is a Python to start, and they may write to the cache."""
+    frozen = not sys.executable or getattr(sys, "frozen", False) or CHILD in os.environ
+    if frozen or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return False
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(cache_folder(), os.W_OK)
+
+
 def _known(part: str) -> bool:
     """Whether nothing has to be started for a part."""
-    if part not in _settled and part not in _children and done(part).exists():
+    if part not in _settled and part not in _children and os.path.exists(done(part)):
         _settled.add(part)
     return part in _settled or part in _children

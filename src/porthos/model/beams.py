@@ -32,7 +32,7 @@ from porthos.notation import Array, unit, vector
 STRETCH = 2.0 / 3.0  # how much of the mean director the stretch is measured without
 STEEP = 0.9  # a beam whose direction has a larger vertical component has its height along x
 STRAIGHT = 1e-9  # an arc that is flatter than this, relative to its length, is a line
-SHARPEST = 0.9  # rad, of a segment without load
+SHARPEST = 0.3  # rad, of a segment without load: the series for its angle is good to 0.3 % where it becomes straight
 
 
 class BeamNode(RigidBody):

@@ -257,8 +257,8 @@ class Model(Joining, Forcing):
         name = self._name(part)
         if name == self.ground.name:
             raise ModelError(
-                f"model '{self.name}': expected a body for a load or port to act on, found the ground, which nothing "
-                f"moves. {nearest('', self._bodies)}"
+                f"model '{self.name}': expected a body for a load, port or field to act on, found the ground, which "
+                f"nothing moves. {nearest('', self._bodies)}"
             )
         return name
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -24,8 +25,10 @@ from porthos.model.signals import Numbers
 from porthos.notation import Array, positive, vector
 
 FINE = 1e-7  # of the largest force in the range: how far straight lines may be off
-COARSE = 64  # pieces to begin with
+COARSE = 61  # pieces to begin with; a prime, so that what repeats itself is not met at equal phases
 HALVINGS = 12  # of each of them at most
+PLACES = (0.5, 0.19, 0.83)  # of a piece, where lines are compared with the force
+MOST_KNOTS = 200_000
 AXES = ("x", "y", "z")
 
 
@@ -34,10 +37,17 @@ def force_table(where: str, text: str, variable: str, least: float, most: float)
     force = _checked(where, text, variable)
     s = np.linspace(least, most, COARSE + 1)
     F = [force(float(at)) for at in s]
-    limit = FINE * max(1e-300, float(np.abs(F).max()))
+    between = [force(float(a + share * (b - a))) for a, b in pairwise(s) for share in PLACES]
+    limit = FINE * max(1e-300, float(np.abs([*F, *between]).max()))
     knots = [(float(s[0]), F[0])]
     for k in range(COARSE):
         knots += _halved(force, (float(s[k]), F[k]), (float(s[k + 1]), F[k + 1]), limit, HALVINGS)
+        if len(knots) > MOST_KNOTS:
+            raise ModelError(
+                f"{where}: energy: expected a smooth expression, found that {text!r} needs more than {MOST_KNOTS} "
+                f"straight lines for its derivative between {least:g} and {most:g}. Give a shorter range, or a "
+                "smoother expression."
+            )
     return np.array(knots) - [least, 0.0]
 
 
@@ -47,7 +57,8 @@ def _halved(
     """The knots behind a up to b between which straight lines are near enough to the force."""
     s = 0.5 * (a[0] + b[0])
     middle = (s, force(s))
-    if halvings == 0 or abs(middle[1] - 0.5 * (a[1] + b[1])) <= limit:
+    places = ((share, a[0] + share * (b[0] - a[0])) for share in PLACES)
+    if halvings == 0 or all(abs(force(x) - a[1] - share * (b[1] - a[1])) <= limit for share, x in places):
         return [b]
     return _halved(force, a, middle, limit, halvings - 1) + _halved(force, middle, b, limit, halvings - 1)
 

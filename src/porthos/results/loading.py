@@ -225,7 +225,7 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     attributes = _attributes(group)
     if attributes["format"] > FORMAT:
         raise ResultError(
-            f"'{path}': expected format {FORMAT} or older, found format {attributes['format']}, written by Porthos "
+            f"'{path}': expected format {FORMAT}, found format {attributes['format']}, written by Porthos "
             f"{attributes.get('porthos_version')}. Update Porthos (pip install -U porthos), or open the file with "
             "xarray.open_dataset."
         )

@@ -64,8 +64,8 @@ def read_seal(base: BinaryIO) -> Seal:
     if magic != MAGIC or not 0 <= size <= whole:
         raise ResultError(
             f"'{base.name}': expected a result with the sums at its end that Porthos writes, found none: it is "
-            "truncated or damaged, of another program, or changed by one. Copy it again, or repeat the run; what is of "
-            "another program opens with xarray.open_dataset."
+            "truncated or damaged, of another program or changed by one, or of a Porthos before format 4. Copy it "
+            "again, or repeat the run; what is of another program opens with xarray.open_dataset."
         )
     base.seek(size)
     content = base.read(page_count(size) * SUM.itemsize)

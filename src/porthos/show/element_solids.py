@@ -27,7 +27,7 @@ def element_solids(run: Trajectory, size: float, up: Array) -> tuple[list[Solid]
         if element["kind"] == "segment":  # of a beam, see `beam_solids.py`
             continue
         ends = element_point(run, index, 0), element_point(run, index, 1)
-        if element["kind"] == "field":  # it is everywhere
+        if element["kind"] in ("field", "friction"):  # it is everywhere, or within a joint
             continue
         if element["kind"] in AT_ONE_POINT:
             solids.append(_piece(run, element, ends[0], LARGEST * size))
@@ -44,7 +44,7 @@ def _between(
 ) -> list[Link]:
     """A coil, a rod in a sleeve, or both; a line for what acts at a distance."""
     a, b = ends
-    if element["kind"] == "attraction":
+    if element["kind"] in ("attraction", "potential"):
         return [Link(a, b, hair, colour="element", group="elements")]
     found = [Link(a, b, r, "coil", "element", "elements", WIRE * r)] if element["kind"] == "spring" else []
     if element["damping"] > 0.0:

@@ -31,6 +31,7 @@ from porthos.system.rates import start_twists
 from porthos.system.tables import WHEELS, Plain, mechanism
 
 MEASURES = {"length": LENGTH, "value": VALUE, "turn": TURN}
+MOVED = 1e-9  # relative change of a beam from which it was moved
 SPIN_FLOOR = 1e-12  # a principal moment below this fraction of the largest one counts as zero
 
 
@@ -55,9 +56,30 @@ def assemble(
     given = _initial(model, placement)
     q = given[0] if closing is None else closing.q
     twist = start_twists(system, model, placement, q, given[1], held)
+    _require_whole_beams(model, placement, (q, given[0]), (twist, given[1]))
     place(system, given, (q, twist), initial)
     system.assembly = () if closing is None else closing.joints
     return system
+
+
+def _require_whole_beams(
+    model: Model, placement: Placement, places: tuple[Array, Array], twists: tuple[Array, Array]
+) -> None:
+    """Refuse to close joints, or to take rates of joints, at an end of a beam: its other nodes would stay behind."""
+    rates = any(getattr(joint, "rate", None) is not None for joint in model.joints)
+    for beam in model.beams:
+        at = [placement.index[node.name] for node in beam.nodes]
+        if np.abs(places[0][at] - places[1][at]).max() > MOVED * max(1.0, float(np.abs(places[1][at]).max())):
+            raise ModelError(
+                f"{beam.where}: expected joints that are closed where the beam was put, found that closing them moves "
+                f"it, and would bend it. Place beam and parts exactly, or hold all its nodes by `hold`."
+            )
+        if rates and np.abs(twists[0][at] - twists[1][at]).max() > MOVED * max(1.0, float(np.abs(twists[0]).max())):
+            raise ModelError(
+                f"{beam.where}: expected the velocity that the rate of a joint gives to what holds it, found that the "
+                "beam was put with another one. Give the holder, or the beam, its velocity and angular_velocity "
+                "instead of the rate of the joint."
+            )
 
 
 def tabled(model: Model, placement: Placement, closing: Closing | None = None) -> MechanicalSystem:
@@ -73,7 +95,8 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
     for element in model.elements:
         rows.add_element(element, {joint.name: joint for joint in model.joints})
     terminals = tuple(_terminal(part, placement) for part in _acting(model))
-    mech = _tables(model, placement, rows)
+    light = [body.name for body in model.bodies if 0.0 < body.mass <= TINY * max(b.mass for b in model.bodies)]
+    mech = _tables(model, placement, rows, Jacobian(model, closing).carried(light) if light else set())
     points, joints = np.array(rows.points).reshape(-1, 2, 3), len(model.joints)
     return MechanicalSystem(
         name=model.name,
@@ -90,15 +113,16 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
     )
 
 
-def _tables(model: Model, placement: Placement, rows: Rows) -> Mechanism:
+def _tables(model: Model, placement: Placement, rows: Rows, carried: set[str]) -> Mechanism:
+    """The arrays; bodies that are `carried` are so light that they count as such without mass."""
     moments = placement.moments
     acting = _acting(model)
     sides = np.array([[placement.index[name] for name in pair] for pair in rows.sides], dtype=np.int64).reshape(-1, 2)
     largest = moments.max(axis=1, keepdims=True)
     mass = np.array([body.mass for body in model.bodies])
     rigid = np.array([isinstance(body, RigidBody) for body in model.bodies])
-    tiny = mass <= TINY * mass.max()
-    light = float(min(mass[~tiny], default=1.0))
+    tiny = (mass == 0.0) | np.array([body.name in carried for body in model.bodies])
+    light = float(min(mass[mass > TINY * mass.max()], default=1.0))
     bare = rigid & (tiny | (largest[:, 0] == 0.0))
     levers = np.where(bare, light * _levers(rows, placement) ** 2, largest[:, 0])[:, None]
     euler = (moments.sum(axis=1, keepdims=True) - 2 * moments) / 2

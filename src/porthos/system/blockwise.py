@@ -71,7 +71,7 @@ def blockwise(size: int, terms: Sequence[Term]) -> sparse.csc_array:
     """The sum of all terms as a matrix (size, size)."""
     frames, values = [], []
     for term in terms:
-        blocks = [sparse.csr_array(block) if isinstance(block, np.ndarray) else block for block in term.blocks]
+        blocks = [_compressed(block) for block in term.blocks]
         weights = {(i, j): w for i, row in enumerate(term.weights.tolist()) for j, w in enumerate(row) if w != 0.0}
         if weights:
             frames.append(_Frame(term.top, term.left, term.turned, tuple(weights), tuple(map(_pattern_of, blocks))))
@@ -82,9 +82,14 @@ def blockwise(size: int, terms: Sequence[Term]) -> sparse.csc_array:
 
 def times_turned(A: Matrix, B: Matrix) -> sparse.csr_array:
     """A B^T of two sparse matrices by rows."""
-    A, B = (sparse.csr_array(X) if isinstance(X, np.ndarray) else X for X in (A, B))
+    A, B = _compressed(A), _compressed(B)
     left, right, target, places = _pairing(_pattern_of(A), _pattern_of(B))
     return _summed(places, target, A.data[left] * B.data[right])
+
+
+def _compressed(block: Matrix) -> Any:
+    """A block by rows or by columns, as it may be already."""
+    return block if getattr(block, "format", "") in ("csr", "csc") else sparse.csr_array(block)
 
 
 def pattern(kind: type, indices: IntArray, pointers: IntArray, shape: tuple[int, int]) -> Any:
@@ -94,6 +99,8 @@ def pattern(kind: type, indices: IntArray, pointers: IntArray, shape: tuple[int,
     """
     result = kind((np.zeros(indices.size), indices.astype(np.int32), pointers.astype(np.int32)), shape=shape)
     result.places = _pattern_of(result)
+    for shared in (result.indices, result.indptr):  # by all matrices that are filled from it
+        shared.setflags(write=False)
     return result
 
 

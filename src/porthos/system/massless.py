@@ -38,6 +38,16 @@ def require_held(name: str, bodies: Sequence[Body], joints: Sequence[Sides], len
             raise ModelError(f"model '{name}': {_blame(bodies, motion)}")
 
 
+def carried(bodies: Sequence[Body], names: set[str], joints: Sequence[Sides], length: float) -> set[str]:
+    """Those of the bodies of these `names` that joints to others hold in all their motions; a free one is its own."""
+    none = {body.name: without_inertia(body) for body in bodies}
+    whole = {body.name: np.repeat([True, isinstance(body, RigidBody)], 3) for body in bodies if body.name in names}
+    free = {part: columns for part, columns in (none | whole).items() if columns.any()}
+    chains = [chain for chain in _chains(free, joints) if chain & names]
+    held = [c for c in chains if _free_motion({part: free[part] for part in c}, joints, length) is None]
+    return names & set().union(*held)
+
+
 def _chains(free: Mapping[str, NDArray[np.bool_]], joints: Sequence[Sides]) -> list[set[str]]:
     """The bodies without inertia, those that joints connect together."""
     chains: list[set[str]] = [{part} for part in free]

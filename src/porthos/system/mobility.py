@@ -8,6 +8,7 @@ From the model alone: no tables, no compiled code. Dense matrices of closed loop
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from porthos.model.model import Model
 from porthos.model.rows import Angle, Coincide, Distance, InPlane, Mesh, Roll
 from porthos.notation import Array, IntArray
 from porthos.system.closing import Closing, close, is_open
-from porthos.system.massless import require_held
+from porthos.system.massless import carried, require_held
 from porthos.system.ranks import dependent_rows
 
 MOST_ROWS = 400  # of closed loops, for which the rank is computed; it takes some tenths of a second
@@ -149,6 +150,10 @@ class Jacobian:
     def require_held(self) -> None:
         """Refuse what has no inertia and moves freely."""
         require_held(self.model.name, self.model.bodies, self.sides, self.length)
+
+    def carried(self, names: Iterable[str]) -> set[str]:
+        """Those of the bodies of which joints determine every motion, as if they had no inertia."""
+        return carried(self.model.bodies, set(names), self.sides, self.length)
 
     def _blocks(self, joint: Joint) -> tuple[Array, Array]:
         """Blocks (r, 6) for the twists of A and B."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig, eigh
 
+from porthos.errors import PorthosError
 from porthos.notation import Array
 from porthos.system.equilibrium import FLAT
 from porthos.system.mechanical import MechanicalSystem
@@ -21,6 +22,7 @@ from porthos.system.ranks import RANK_TOLERANCE
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 NONE = 1e-12  # of a matrix, relative to K: round-off
+MASSLESS = 1e-14  # of the largest inertia of a motion: none
 
 
 def small_motions(system: MechanicalSystem, x: Array, u: Array) -> tuple[ComplexArray, ComplexArray]:
@@ -31,7 +33,15 @@ def small_motions(system: MechanicalSystem, x: Array, u: Array) -> tuple[Complex
     stiffness = system.G_stiffness(lam).toarray() - by_q
     P = right_null_space(G, RANK_TOLERANCE)
     K = P.T @ stiffness @ P
-    squares, vectors = eigh((K + K.T) / 2, P.T @ (M[:, None] * P))
+    inertia = P.T @ (M[:, None] * P)
+    least, largest = np.linalg.eigvalsh(inertia)[[0, -1]] if inertia.size else (1.0, 1.0)
+    if least <= MASSLESS * largest:
+        raise PorthosError(
+            f"modes of '{system.name}': expected inertia against every motion that joints allow, found one without, "
+            "such as a rod without thickness that turns about its axis. Give it a small thickness, for example "
+            "ph.Cylinder, or hold it by joints."
+        )
+    squares, vectors = eigh((K + K.T) / 2, inertia)
     V = P @ vectors
     K, C = V.T @ stiffness @ V, -V.T @ by_v @ V
     size = float(np.abs(squares).max(initial=1e-300))
