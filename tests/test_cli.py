@@ -40,10 +40,10 @@ from gallery import (
 )
 from porthos.cli import benching, doctor
 from porthos.cli.app import app, main
-from porthos.cli.examples import catalogue, example
+from porthos.cli.examples import catalogue
 from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.model.schema import json_schema
-from porthos.study.timing import wall_time
+from porthos.study.timing import step_time
 
 GALLERY = {
     "bricard": bricard,
@@ -495,8 +495,8 @@ def test_export_and_compare(tmp_path):
     assert data["differences"][f"{bob}.position"]["largest"] == pytest.approx(largest)
 
 
-def test_bench_times_steps_and_says_how_to_compare():
-    """Times are what a stopwatch says, roughly: n steps take n times as long as one."""
+def test_bench_tells_each_mechanism_and_how_to_compare():
+    """Every row has a time, whatever the machine does beside it, and an energy balance that closes."""
     answer = CliRunner().invoke(app, ["bench", "--json"])
     assert answer.exit_code == 0, answer.output
     data = json.loads(answer.stdout)
@@ -504,14 +504,26 @@ def test_bench_times_steps_and_says_how_to_compare():
         ("pendulum", "Midpoint"),
         ("pendulum", "MidpointGGL"),
     ]
-    assert all(1e-8 < one["per_step"] < 1e-2 and one["defect"] < 1e-11 for one in data["porthos"])
-    steps = 20_000
-    with example("pendulum") as path:
-        system, scheme = ph.load_model(path).assemble(), ph.Midpoint()
-        seconds = wall_time(lambda: ph.simulate(system, scheme, 1e-3, 1e-3 * steps, every=steps, progress=False), 0.5)
-    assert 0.1 < data["porthos"][0]["per_step"] / (seconds / steps) < 10
+    assert len(data["porthos"]) == 12
+    for one in data["porthos"]:
+        assert one["per_step"] > 0 and one["defect"] < 1e-11, one
     assert bool(data["compared"]) != bool(data["not_compared"])
     assert data["compared"] or "pip install exudyn mujoco" in data["not_compared"]
+
+
+@pytest.mark.parametrize(("start", "step"), [(4e-3, 1e-6), (4e-3, 4e-8), (1e-4, 2e-3)])
+def test_times_of_steps_leave_out_what_a_run_costs_besides(monkeypatch, start, step):
+    """By a clock of our own: a run takes `start` and each step `step`, and every third run is held up."""
+    now, runs = 0.0, 0
+
+    def march(steps: int) -> None:
+        nonlocal now, runs
+        runs += 1
+        now += start + step * steps + 0.05 * (runs % 3 == 0)
+
+    monkeypatch.setattr("porthos.study.timing.perf_counter", lambda: now)
+    found, steps = step_time(march, 0.4)
+    assert found == pytest.approx(step, rel=1e-9) and steps * step > 5 * start
 
 
 def test_bench_shows_what_the_benchmark_measured(monkeypatch, tmp_path):

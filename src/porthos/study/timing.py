@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -16,8 +17,9 @@ from porthos.results.trajectory import Trajectory
 from porthos.study.schemes import energy_defect
 
 STEP = 1e-3  # s
-TRIAL = 100  # steps of a first run, which compiles, and of a second, which says how many steps fit into a tenth of
+TRIAL = 1000  # steps of a first run, which compiles and shows the energy balance
 BUDGET = 0.4  # s, for the repetitions of a run
+OUTWEIGHS = 10  # a run of n steps is long enough when it takes so many times as long as one of a single step
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Timing:
     scheme: str
     steps: int
     per_step: float  # s
-    defect: float  # of the energy balance over the run, relative to the energy that moves
+    defect: float  # of the energy balance over a thousand steps, relative to the energy that moves
 
 
 def wall_time(run: Callable[[], object], budget: float) -> float:
@@ -44,6 +46,14 @@ def wall_time(run: Callable[[], object], budget: float) -> float:
             return best
 
 
+def step_time(march: Callable[[int], object], budget: float) -> tuple[float, int]:
+    """Seconds a step, and of how many steps: so many that what a run costs besides its steps hardly counts."""
+    one, steps = wall_time(partial(march, 1), 0.1 * budget), TRIAL
+    while (many := wall_time(partial(march, steps), budget)) < OUTWEIGHS * one:
+        steps *= 4
+    return (many - one) / (steps - 1), steps
+
+
 def time_file(path: Path, scheme: Contract, budget: float = BUDGET) -> Timing:
     """Time a scheme on the mechanism of a file, with its inputs and steps of a millisecond."""
     file = ModelFile.read(path)
@@ -52,10 +62,6 @@ def time_file(path: Path, scheme: Contract, budget: float = BUDGET) -> Timing:
     def march(steps: int, every: int) -> Trajectory:
         return simulate(system, scheme, STEP, steps * STEP, inputs=plan.inputs, every=every, progress=False)
 
-    march(TRIAL, TRIAL)
-    rough = wall_time(lambda: march(TRIAL, TRIAL), 0.0) / TRIAL
-    steps = max(TRIAL, int(0.1 * budget / rough))
-    one = wall_time(lambda: march(1, 1), 0.1 * budget)
-    many = wall_time(lambda: march(steps, steps), budget)
-    per_step, defect = (many - one) / (steps - 1), energy_defect(march(steps, 1))
+    defect = energy_defect(march(TRIAL, 1))
+    per_step, steps = step_time(lambda steps: march(steps, steps), budget)
     return Timing(system.name, len(system.body_names), type(scheme).__name__, steps, per_step, defect)
