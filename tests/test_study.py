@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
+import sympy as sp
 from typer.testing import CliRunner
 
 import porthos as ph
-from gallery import pendulum, slider_crank, two_masses
+from gallery import cylindrical_pair, pendulum, slider_crank, two_masses
 from porthos.cli.app import app
 from porthos.cli.examples import catalogue
 from porthos.integrate.catalogue import spelled
@@ -20,6 +21,7 @@ def test_orders_errors_and_invariants_of_a_mechanism():
     study = ph.compare(slider_crank.model(), schemes, steps=(0.01, 0.005, 0.0025), end=0.2)
     names = ["Midpoint", "MidpointGGL", "Composition", "Composition(base=Midpoint)"]
     assert study.schemes == names
+    assert study.order("MidpointGGL", "multiplier_error") == pytest.approx(2, abs=0.1)  # recomputed from q and v
     for name, order, rate in zip(names, (2, 2, 4, 4), (2, 2, 4, 2), strict=True):
         assert study.order(name) == pytest.approx(order, abs=0.1)
         assert study.order(name, "velocity_error") == pytest.approx(rate, abs=0.1)
@@ -52,6 +54,60 @@ def test_linear_phdae():
     for name, order in (("Gauss(stages=1)", 2), ("Gauss", 4), ("RadauIIA(stages=2)", 3)):
         assert study.order(name) == pytest.approx(order, abs=0.15)
     assert all(np.isnan(trial.velocity_error) for trial in study.trials)
+
+
+def pendulum_with_rod() -> ph.Lagrangian:
+    """A point mass on a rod in Cartesian coordinates, from rest beside its pivot: H = 0 all the time."""
+    x, y, u, v = sp.symbols("x y u v", real=True)
+    rod, start = [(x**2 + y**2 - 1) / 2], ([1.0, 0.0], [0.0, 0.0])
+    return ph.Lagrangian((u**2 + v**2) / 2 - 9.81 * y, [x, y], [u, v], constraints=rod, initial=start, name="rod")
+
+
+def test_constrained_lagrangian_and_schemes_that_do_not_suit_it():
+    """Orders of q, v and lambda on index 2; energy relative to what moves, though H is zero."""
+    steps = [0.02, 0.01, ph.Adaptive(rtol=1e-4, atol=1e-4)]
+    study = ph.compare(pendulum_with_rod(), ["RadauIIA(2)", "Gauss(2)", "Murua(2)", "IDA"], steps, 0.2)
+    names = study.schemes
+    for name, expected in zip(names[:2], ((3, 3, 2), (4, 2, 0)), strict=True):
+        orders = [study.order(name, f"{what}_error") for what in ("position", "velocity", "multiplier")]
+        assert orders == pytest.approx(expected, abs=0.1), name
+    coarse, fine, adaptive = study.of(names[0])
+    assert coarse.energy_defect == pytest.approx(8 * fine.energy_defect, rel=0.1)
+    assert coarse.constraint > 1e-8 > 1e-13 > coarse.constraint_rate
+    gauss = study.of(names[1])[0]
+    assert max(gauss.energy_defect, gauss.constraint) < 1e-13 < 1e-5 < gauss.constraint_rate
+    assert np.isnan(coarse.momentum_drift)  # gravity and the rod let none stay
+    assert 1e-9 < adaptive.position_error < 1e-3
+    assert 1e-3 < adaptive.step < 0.1
+    assert all("steps positions and velocities of mechanisms" in trial.message for trial in study.of("Murua"))
+    fixed, _, own = study.of("IDA")
+    assert "chooses its steps itself" in fixed.message
+    assert own.position_error < 1e-4
+    text = str(study)
+    assert "Murua, step 0.02, 0.01, rtol 0.0001: simulate: Murua(" in text
+    assert "momenta" not in text
+
+
+def test_momenta_that_the_system_has_are_among_the_invariants():
+    """The pair flies freely; the Lagrangian, in polar coordinates, has one cyclic coordinate."""
+    study = ph.compare(cylindrical_pair.model(), ["MidpointGGL", "RadauIIA(2)"], [2e-3, 1e-3], 4e-3)
+    exact, other = (study.of(name)[0].momentum_drift for name in study.schemes)
+    assert exact < 1e-13 < 1e-9 < other
+    r, angle, v, rate = sp.symbols("r angle v rate", real=True)
+    L = (v**2 + r**2 * rate**2) / 2 + 1 / r
+    comet = ph.Lagrangian(L, [r, angle], [v, rate], initial=([1.0, 0.0], [0.0, 1.2]))
+    study = ph.compare(comet, ["Livens", "RadauIIA(1)"], [0.1, 0.05], 0.2)
+    exact, other = (study.of(name)[0].momentum_drift for name in study.schemes)
+    assert exact < 1e-14 < 1e-4 < other
+
+
+def test_adaptive_steps_alone_have_an_adaptive_reference():
+    study = ph.compare(two_masses.model(), ["RadauIIA(3)"], [ph.Adaptive(1e-4, 1e-4), ph.Adaptive(1e-6, 1e-6)], 2.0)
+    assert "Adaptive(rtol=1e-08, atol=1e-08)" in study.reference
+    loose, tight = (trial.position_error for trial in study.trials)
+    assert 1e-6 < loose < 1e-2
+    assert 1e-8 < tight < 1e-4
+    assert np.isnan(study.order("RadauIIA"))
 
 
 def test_a_scheme_that_fails_is_told_and_the_others_stay():
@@ -109,7 +165,12 @@ def test_command(tmp_path):
     data = json.loads(answer.stdout)
     assert data["orders"]["Midpoint"] == pytest.approx(2, abs=0.05)
     assert data["orders"]["Composition"] == pytest.approx(4, abs=0.1)
+    assert data["multiplier_orders"]["Midpoint"] == pytest.approx(2, abs=0.05)
     assert figure.stat().st_size > 10000
+    adaptive = ["--scheme", "LobattoPair", "--rtol", "1e-5", "--end", "0.2", "--json"]
+    trial = json.loads(CliRunner().invoke(app, ["compare", str(file), *adaptive]).stdout)["trials"][0]
+    assert trial["tolerance"] == 1e-5
+    assert 0 < trial["position_error"] < 1e-4
     plain = CliRunner().invoke(app, ["compare", str(file), *options, "--end", "1"])
     assert "against Composition" in plain.stdout
     lost = CliRunner().invoke(app, ["compare", str(tmp_path / "one.nc")])

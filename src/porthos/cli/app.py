@@ -44,6 +44,7 @@ OtherPath = Annotated[
 Compared = Annotated[Path, typer.Argument(metavar="FILE", help="A result, or a model file to compare schemes on.")]
 Schemes = Annotated[list[str] | None, typer.Option("--scheme", help="Such as Midpoint or 'Composition(order=6)'.")]
 Steps = Annotated[list[float] | None, typer.Option("--step", help="Step in seconds; give several.")]
+Tolerances = Annotated[list[float] | None, typer.Option("--rtol", help="Tolerance of adaptive steps; give several.")]
 Until = Annotated[float | None, typer.Option("--end", help="Time at which errors are taken, in seconds.")]
 SchemaFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.")]
 Quantities = Annotated[
@@ -174,14 +175,15 @@ def compare(
     other: OtherPath = None,
     scheme: Schemes = None,
     step: Steps = None,
+    rtol: Tolerances = None,
     end: Until = None,
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Differences of two results, or schemes side by side on a model file.
 
-    Two results are compared at the times that both recorded. On a model file every scheme runs with every step; errors
-    against a reference of order 8, orders, invariants and wall times are told.
+    Two results are compared at the times that both recorded. On a model file every scheme runs with every step and
+    tolerance; errors against a reference of order 8, orders, invariants and wall times are told.
     """
     if other is not None:
         from porthos.cli.results import compare_files
@@ -190,7 +192,7 @@ def compare(
     else:
         from porthos.cli.comparing import compare_schemes
 
-        compare_schemes(file, scheme or [], step or [], end, out, as_json)
+        compare_schemes(file, scheme or [], step or [], rtol or [], end, out, as_json)
 
 
 @app.command()

@@ -171,24 +171,28 @@ def _energy(run: Trajectory) -> Finding:
     return Finding("energy balance", _level(relative), f"{short(defect)} J", words)
 
 
+def momentum_sizes(run: Trajectory) -> tuple[float, float]:
+    """What linear and angular momentum can be at most, sqrt(2 m T) and sqrt(2 I T)."""
+    body, inertia = run.system.mech.body, 0.0
+    for rows in run.raw.blocks():
+        inertia = max(inertia, float((body.mass * (run.raw.q[rows][:, :, 0] ** 2).sum(axis=2)).sum(axis=1).max()))
+    twice, inertia = 2.0 * float(run.kinetic_energy.max()), inertia + float(np.asarray(body.euler).sum())
+    return float(np.sqrt(twice * np.sum(body.mass))), float(np.sqrt(twice * inertia))
+
+
 def _momenta(run: Trajectory) -> list[Finding]:
     mech, links = run.system.mech, [*run.system.description["joints"], *run.system.description.get("elements", [])]
     held = "ground" in {link[s] for link in links for s in "ab"}
-    mass = np.asarray(mech.body.mass)
-    twice = 2.0 * float(run.kinetic_energy.max())
-    inertia = 0.0
-    for rows in run.raw.blocks():
-        inertia = max(inertia, float((mass * (run.raw.q[rows][:, :, 0] ** 2).sum(axis=2)).sum(axis=1).max()))
-    inertia += float(np.asarray(mech.body.euler).sum())
     pulled = np.asarray(mech.gravity) != 0.0
     outside = held or len(run.system.channel_names) > 0
     # gravity turns about all axes but its own, if it has the direction of one
     own = pulled if np.count_nonzero(pulled) == 1 else np.zeros(3, dtype=bool)
     free_p = ~pulled & (not outside)
     free_L = (own | (not pulled.any())) & (not outside)
+    of_p, of_L = momentum_sizes(run)
     return [
-        _momentum("linear momentum", "p", run.linear_momentum, np.sqrt(twice * mass.sum()), free_p, "kg m/s"),
-        _momentum("angular momentum", "L", run.angular_momentum, np.sqrt(twice * inertia), free_L, "kg m²/s"),
+        _momentum("linear momentum", "p", run.linear_momentum, of_p, free_p, "kg m/s"),
+        _momentum("angular momentum", "L", run.angular_momentum, of_L, free_L, "kg m²/s"),
     ]
 
 

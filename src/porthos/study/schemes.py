@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porthos.errors import PorthosError, SimulationError, Status
 from porthos.frontdoor import simulate
 from porthos.integrate.catalogue import spelled
 from porthos.integrate.composition import Composition
-from porthos.integrate.runge_kutta import Gauss
+from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import Contract
 from porthos.model.model import Model
-from porthos.notation import Array
-from porthos.results.states import StateTrajectory
-from porthos.results.trajectory import Trajectory
-from porthos.steps import count_steps
+from porthos.results.verdict import TINY
+from porthos.steps import Adaptive, count_steps
+from porthos.study.measures import AnyRun, End, end_of, energy_defect, gaps, kept_momenta, momentum_drift
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
 
@@ -29,27 +29,39 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-AnyRun = Trajectory | StateTrajectory
-
 REPEATS = 3  # runs of which the fastest one counts
 FLOOR = 1e-12  # errors below this part of the solution are round-off: no order is taken from them
 FINER = 4  # the reference has steps smaller by this factor than the smallest one compared
+STRICTER = 1e-2  # and, if all steps are adaptive, this part of the smallest tolerance
+LEAST = 1e-13  # but not less
+ERRORS = ("position_error", "velocity_error", "multiplier_error")  # in the order of `End`
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One scheme with one step. Errors are at the end, the largest of all coordinates; NaN where a run failed."""
+    """One scheme with one step. Errors are at the end, the largest of all coordinates; NaN where a run failed.
+
+    What a system does not have is NaN: velocities, multipliers, constraints, momenta that stay.
+    """
 
     scheme: str
-    step: float
-    position_error: float  # or that of the state, where there are no positions
-    velocity_error: float  # NaN where there are no velocities
+    step: float  # the mean of adaptive ones
+    tolerance: float  # rtol of adaptive steps
+    position_error: float  # of all states with a rate, where there are no positions
+    velocity_error: float
+    multiplier_error: float  # of all algebraic states, where there are no positions
     energy_defect: float  # largest |H - H(0) - supply + losses|, relative to the kinetic energy or the change of H
-    constraint: float  # largest |g|
+    momentum_drift: float  # largest change of momenta that the reference keeps, relative to what they can be
+    constraint: float  # largest |g|; of algebraic equations, where there are no positions
     constraint_rate: float  # largest |G v|
     iterations: float  # of Newton's method, for each step
     seconds: float
     message: str
+
+    @property
+    def steps(self) -> str:
+        """Its step, or the tolerance of its steps."""
+        return f"{self.step:g}" if np.isnan(self.tolerance) else f"rtol {self.tolerance:g}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,7 @@ class SchemeStudy:
     end: float
     reference: str
     trials: tuple[Trial, ...]
-    scale: float  # size of the solution, for the floor of round-off
+    sizes: Mapping[str, float]  # of the solution, for the floor of round-off of each error
 
     @property
     def schemes(self) -> list[str]:
@@ -68,12 +80,15 @@ class SchemeStudy:
         return list(dict.fromkeys(trial.scheme for trial in self.trials))
 
     def of(self, scheme: str) -> list[Trial]:
-        """The trials of a scheme, from the largest step to the smallest."""
-        return sorted((t for t in self.trials if t.scheme == scheme), key=lambda t: -t.step)
+        """The trials of a scheme, from the largest step to the smallest, then those with tolerances."""
+        found = [t for t in self.trials if t.scheme == scheme]
+        fixed, adaptive = ([t for t in found if np.isnan(t.tolerance) == flag] for flag in (True, False))
+        return [*sorted(fixed, key=lambda t: -t.step), *sorted(adaptive, key=lambda t: -t.tolerance)]
 
     def order(self, scheme: str, quantity: str = "position_error") -> float:
-        """The order measured with the two smallest steps whose errors are above round-off; NaN if there are none."""
-        good = [t for t in self.of(scheme) if getattr(t, quantity) > FLOOR * self.scale]
+        """The order measured with the two smallest fixed steps whose errors are above round-off; NaN if none are."""
+        floor = FLOOR * self.sizes[quantity]
+        good = [t for t in self.of(scheme) if getattr(t, quantity) > floor and np.isnan(t.tolerance)]
         if len(good) < 2:
             return np.nan
         (a, b) = good[-2:]
@@ -94,113 +109,142 @@ class SchemeStudy:
         return scheme_study({n: {c: np.array([getattr(t, c) for t in g]) for c in columns} for n, g in groups.items()})
 
     def __str__(self) -> str:
-        head = ("scheme", "step", "error q", "order", "error v", "order", "energy", "|g|", "|G v|", "iterations", "ms")
-        rows: list[tuple[str, ...]] = [head]
-        for name in self.schemes:
-            for k, t in enumerate(self.of(name)):
-                orders = [f"{self.order(name, q):.2f}" if k == 0 else "" for q in ("position_error", "velocity_error")]
-                numbers = (t.energy_defect, t.constraint, t.constraint_rate)
-                rows.append((
-                    name if k == 0 else "", f"{t.step:g}", f"{t.position_error:.2e}", orders[0],
-                    f"{t.velocity_error:.2e}", orders[1], *(f"{x:.0e}" for x in numbers), f"{t.iterations:.1f}",
-                    f"{1e3 * t.seconds:.3g}",
-                ))  # fmt: skip
-        widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
+        columns = [column for column in self._columns() if any(cell not in ("", "-") for cell in column[1:])]
+        widths = [max(map(len, column)) for column in columns]
+        rows = zip(*columns, strict=True)
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        failed = [f"  {t.scheme}, step {t.step:g}: {t.message}" for t in self.trials if np.isnan(t.position_error)]
         title = f"'{self.name}' at t = {self.end:g} against {self.reference}; orders of the two smallest steps"
-        return "\n".join([title.replace("nan", "-"), *(line.replace("nan", "-") for line in lines), *failed])
+        return "\n".join([title, *lines, *self._failures()])
+
+    def _columns(self) -> list[list[str]]:
+        """The cells of the table, with a head each; "-" stands for NaN."""
+        table = [(name, k == 0, t) for name in self.schemes for k, t in enumerate(self.of(name))]
+
+        def numbers(head: str, quantity: str, form: str, factor: float = 1.0) -> list[str]:
+            values = [factor * getattr(t, quantity) for _, _, t in table]
+            return [head, *("-" if np.isnan(value) else format(value, form) for value in values)]
+
+        def orders(quantity: str) -> list[str]:
+            found = [self.order(name, quantity) if first else None for name, first, _ in table]
+            return ["order", *("" if p is None else "-" if np.isnan(p) else f"{p:.2f}" for p in found)]
+
+        columns = [["scheme", *(name if first else "" for name, first, _ in table)]]
+        columns += [["step", *(t.steps for _, _, t in table)]]
+        for head, quantity in zip(("error q", "error v", "error lambda"), ERRORS, strict=True):
+            columns += [numbers(head, quantity, ".2e"), orders(quantity)]
+        columns += [numbers("energy", "energy_defect", ".0e"), numbers("momenta", "momentum_drift", ".0e")]
+        columns += [numbers("|g|", "constraint", ".0e"), numbers("|G v|", "constraint_rate", ".0e")]
+        return [*columns, numbers("iterations", "iterations", ".1f"), numbers("ms", "seconds", ".3g", 1e3)]
+
+    def _failures(self) -> list[str]:
+        """Why runs failed; schemes that do not suit the problem say so once."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for t in self.trials:
+            if np.isnan(t.position_error):
+                found.setdefault((t.scheme, t.message), []).append(t.steps)
+        return [f"  {name}, step {', '.join(steps)}: {message}" for (name, message), steps in found.items()]
 
 
 def compare(
     model: Model | Descriptor,
     schemes: Sequence[Contract | str],
-    steps: Sequence[float],
+    steps: Sequence[float | Adaptive],
     end: float,
     inputs: Mapping[str, Any] | None = None,
     reference: AnyRun | None = None,
 ) -> SchemeStudy:
     """Run all schemes with all steps and measure errors, orders, invariants and cost.
 
-    Schemes are objects or names such as "Gauss(2)" or "Composition(order=6)". The `reference` is a run to the same end;
-    by default one of order 8 with a quarter of the smallest step. Wall times are the least of three runs that record
-    the end alone.
+    Schemes are objects or names such as "Gauss(2)" or "Composition(order=6)". `steps` are numbers, or `Adaptive` ones
+    for schemes that follow a tolerance; where a scheme and a step or the system do not suit each other, the study says
+    why. The `reference` is a run to the same end; by default Composition(order=8) on mechanisms, RadauIIA(5) on other
+    systems, with a quarter of the smallest step. Wall times are the least of three runs that record the end alone.
     """
     system = model.assemble() if isinstance(model, Model) else model
     chosen = [spelled(scheme) if isinstance(scheme, str) else scheme for scheme in schemes]
     if not chosen or not len(steps):
         raise PorthosError("compare: expected at least one scheme and one step, found none.")
     for h in steps:
-        count_steps(h, end, 1)
-    exact = _reference(system, min(steps) / FINER, end, inputs) if reference is None else reference
+        if not isinstance(h, Adaptive):
+            count_steps(h, end, 1)
+    exact = _reference(system, steps, end, inputs) if reference is None else reference
     if abs(exact.t[-1] - end) > 1e-9 * end:
         raise PorthosError(f"compare: expected a reference that ends at t = {end:g}, found t = {exact.t[-1]:g}.")
-    trials = tuple(_trial(system, scheme, h, end, inputs, exact) for scheme in chosen for h in steps)
-    scale = max(1e-300, float(np.abs(_end(exact)[0]).max()))
-    return SchemeStudy(system.name, end, exact.scheme, trials, scale)
+    problem = _Problem(system, end, inputs, end_of(exact), kept_momenta(exact))
+    trials = tuple(problem.trial(scheme, h) for scheme in chosen for h in steps)
+    sizes = dict(zip(ERRORS, (float(np.abs(part).max(initial=TINY)) for part in problem.exact), strict=True))
+    return SchemeStudy(system.name, end, exact.scheme, trials, sizes)
 
 
-def compare_file(path: Path, schemes: Sequence[str], steps: Sequence[float], end: float | None) -> SchemeStudy:
+def compare_file(
+    path: Path, schemes: Sequence[str], steps: Sequence[float], end: float | None, tolerances: Sequence[float] = ()
+) -> SchemeStudy:
     """The same for a model file; what is not given is taken from it, with steps 1, 1/2 and 1/4 of its own."""
     from porthos.model.modelfile import ModelFile
 
     file = ModelFile.read(path)
     plan = file.plan()
     names = list(schemes) or ["Midpoint", "MidpointGGL", "Composition(order=4)", "Composition(order=6)"]
-    if not steps and not isinstance(plan.step, Real):
+    sizes: list[float | Adaptive] = [*steps, *(Adaptive(rtol=rtol, atol=rtol) for rtol in tolerances)]
+    if not sizes and not isinstance(plan.step, Real):
         raise PorthosError(f"compare: '{path.name}' has no fixed step to begin with, found {plan.step!r}. Give --step.")
-    sizes = list(steps) or [plan.step / k for k in (1, 2, 4)]  # type: ignore[operator] # it is a number
+    sizes = sizes or [plan.step / k for k in (1, 2, 4)]  # type: ignore[operator] # it is a number
     return compare(file.model, names, sizes, end or plan.end, plan.inputs)
 
 
-def _reference(system: Descriptor, h: float, end: float, inputs: Mapping[str, Any] | None) -> AnyRun:
-    if not isinstance(system, MechanicalSystem):
-        return simulate(system, Gauss(4), h, end, inputs=inputs, every=count_steps(h, end, 1), progress=False)
+def _reference(
+    system: Descriptor, steps: Sequence[float | Adaptive], end: float, inputs: Mapping[str, Any] | None
+) -> AnyRun:
+    """A run with four states after its start, so that momenta that happen to come back are not taken for kept."""
+    sizes = [h for h in steps if not isinstance(h, Adaptive)]
     try:
-        return simulate(
-            system, Composition(order=8), h, end, inputs=inputs, every=count_steps(h, end, 1), progress=False
-        )
+        if not sizes:
+            least = max(LEAST, STRICTER * min(h.rtol for h in steps if isinstance(h, Adaptive)))
+            times = end * np.arange(1, FINER) / FINER
+            return simulate(system, RadauIIA(5), Adaptive(least, least), end, inputs, times=times, progress=False)
+        scheme = Composition(order=8) if isinstance(system, MechanicalSystem) else RadauIIA(5)
+        every = count_steps(min(sizes), end, 1)
+        return simulate(system, scheme, min(sizes) / FINER, end, inputs, every=every, progress=False)
     except PorthosError as error:
         raise PorthosError(f"compare: the reference failed: {error} Give a run of your own as `reference`.") from error
 
 
-def _trial(
-    system: Descriptor, scheme: Contract, h: float, end: float, inputs: Mapping[str, Any] | None, exact: AnyRun
-) -> Trial:
-    name, steps = _short(scheme), count_steps(h, end, 1)
-    try:
-        run: AnyRun = simulate(system, scheme, h, end, inputs=inputs, progress=False)
-    except SimulationError as error:
-        blank = dict.fromkeys([f.name for f in fields(Trial)][2:-1], np.nan)
-        return Trial(name, h, **blank, message=f"{error.trajectory.message}")
-    q, v = (
-        float(np.abs(a - b).max(initial=0.0)) if a.size else np.nan for a, b in zip(_end(run), _end(exact), strict=True)
-    )
-    seconds = np.inf
-    for _ in range(REPEATS):
-        begin = time.perf_counter()
-        simulate(system, scheme, h, end, inputs=inputs, every=steps, progress=False)
-        seconds = min(seconds, time.perf_counter() - begin)
-    gaps = (np.nan, np.nan)
-    if isinstance(run, Trajectory):
-        gaps = (float(run.position_error.max()), float(run.velocity_error.max()))
-    return Trial(
-        name, h, q, v, energy_defect(run), *gaps, float(np.sum(run.iterations)) / steps, seconds, Status.OK.value
-    )
+@dataclass(frozen=True)
+class _Problem:
+    """What all trials have in common: the exact end, and the momenta that stay."""
 
+    system: Descriptor
+    end: float
+    inputs: Mapping[str, Any] | None
+    exact: End
+    kept: NDArray[np.bool_]
 
-def energy_defect(run: AnyRun) -> float:
-    """The largest gap of the energy balance, relative to the energy that moves."""
-    H, parts = (run.energy, run.kinetic_energy) if isinstance(run, Trajectory) else (run.H, run.H)
-    balance = np.cumsum(run.power_balance)
-    return float(np.abs(balance).max() / max(1e-300, float(np.abs(parts).max()), float(np.ptp(H))))
+    def trial(self, scheme: Contract, step: float | Adaptive) -> Trial:
+        """A scheme with one step; where it cannot run, why."""
+        tolerance, h = (step.rtol, np.nan) if isinstance(step, Adaptive) else (np.nan, step)
+        try:
+            return self._measured(scheme, step)
+        except PorthosError as error:
+            why = error.trajectory.message if isinstance(error, SimulationError) else f"{error}"
+            blank = dict.fromkeys([f.name for f in fields(Trial)][3:-1], np.nan)
+            return Trial(_short(scheme), h, tolerance, **blank, message=why)
 
-
-def _end(run: AnyRun) -> tuple[Array, Array]:
-    """Positions and velocities at the end; the state and nothing where there are none."""
-    if isinstance(run, Trajectory):
-        return run.q[-1], run.v[-1]
-    return run.x[-1], np.zeros(0)
+    def _measured(self, scheme: Contract, step: float | Adaptive) -> Trial:
+        run: AnyRun = simulate(self.system, scheme, step, self.end, self.inputs, progress=False)
+        pairs = zip(end_of(run), self.exact, strict=True)
+        q, v, lam = (float(np.abs(a - b).max()) if a.size and b.size else np.nan for a, b in pairs)
+        steps, seconds, adaptive = run.t.size - 1, np.inf, isinstance(step, Adaptive)
+        last: dict[str, Any] = {"times": ()} if adaptive else {"every": steps}
+        for _ in range(REPEATS):
+            begin = time.perf_counter()
+            simulate(self.system, scheme, step, self.end, self.inputs, progress=False, **last)
+            seconds = min(seconds, time.perf_counter() - begin)
+        g, rate = gaps(run)
+        return Trial(
+            _short(scheme), self.end / steps, step.rtol if isinstance(step, Adaptive) else np.nan, q, v, lam,
+            energy_defect(run), momentum_drift(run, self.kept), g, rate, float(np.sum(run.iterations)) / steps,
+            seconds, Status.OK.value,
+        )  # fmt: skip
 
 
 def _short(scheme: Contract) -> str:

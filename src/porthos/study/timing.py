@@ -14,7 +14,7 @@ from porthos.frontdoor import simulate
 from porthos.integrate.scheme import Contract
 from porthos.model.modelfile import ModelFile
 from porthos.results.trajectory import Trajectory
-from porthos.study.schemes import energy_defect
+from porthos.study.measures import energy_defect
 
 STEP = 1e-3  # s
 TRIAL = 1000  # steps of a first run, which compiles and shows the energy balance
