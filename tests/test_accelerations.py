@@ -5,7 +5,7 @@ from __future__ import annotations
 import lagrangians as given
 import numpy as np
 import pytest
-from test_runge_kutta import double_pendulum, pendulum_errors
+from two_rods import double_pendulum
 
 import porthos as ph
 from gallery import car_axis
@@ -51,13 +51,6 @@ def test_gaps_decay_as_the_equations_say(form):
     run = ph.simulate(made, ph.RadauIIA(4), 0.05, end, start=made.consistent(start))
     assert np.abs(g0).max() > 5e-3
     assert system.g(run.x[-1, :6]) == pytest.approx(expected, abs=1e-8)
-
-
-@pytest.mark.parametrize(("form", "orders"), [(BOTH[0], (5, 5, 5)), (BOTH[1], (5, 5, 3))])
-def test_orders_of_radau(form, orders):
-    """All states have the full order on index 1; multipliers lose two on index 2, as on (24)."""
-    errors = [pendulum_errors(form, ph.RadauIIA(3), steps) for steps in (8, 16)]
-    assert np.log2(np.divide(*errors)) == pytest.approx(orders, abs=0.6), errors
 
 
 def test_drift_of_index_2_and_how_it_is_stopped():

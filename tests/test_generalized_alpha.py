@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_runge_kutta import END, GRID, double_pendulum, duffing, kept_by, pendulum_reference
+from test_runge_kutta import duffing, kept_by
 from test_schemes import driven_model
 from viscous_pendulum import Oscillator, ViscousPendulum, path
 
@@ -12,8 +12,6 @@ import porthos as ph
 from gallery import alpha_start
 from porthos.integrate import scheme as claims
 from porthos.integrate.catalogue import scheme_named
-from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
 
 FORMS = ("index 3", "index 2", "stabilised")
 SCHEMES = [*(ph.GeneralizedAlpha(0.9, form=form) for form in FORMS), *(ph.HHT(-0.2, form=form) for form in FORMS)]
@@ -44,18 +42,6 @@ def test_multipliers_have_order_2_from_the_first_step(scheme):
 
 
 # --- orders and structure
-
-
-@schemes
-def test_orders_on_the_double_pendulum(scheme):
-    system, errors = double_pendulum(), []
-    for steps in (8, 16):
-        h, start = END / steps, system.initial_state()
-        states = march_states(Walk(system, scheme, Signals(system, None, steps), start), h, steps)
-        gap = np.abs(states.x - pendulum_reference()[:: GRID // steps]).max(axis=0)
-        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
-    assert np.log2(np.divide(*errors)) == pytest.approx([2, 2, 2], abs=0.35), errors
-    assert (scheme.order, scheme.velocity_order) == (2, 2)
 
 
 @schemes

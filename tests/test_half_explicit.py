@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.integrate import RK45
-from test_runge_kutta import double_pendulum, duffing, kept_by, pendulum_reference
+from test_runge_kutta import duffing, kept_by
 from test_schemes import driven_model
+from two_rods import double_pendulum
 from viscous_pendulum import Oscillator, path
 
 import porthos as ph
@@ -22,18 +23,6 @@ def test_coefficients():
     assert tableau.b[:6] == pytest.approx(RK45.B, abs=1e-15)
     assert tableau.c == pytest.approx(np.append(RK45.C, 1.0), abs=1e-15)
     assert sum(map(Fraction, ROWS[-1])) == pytest.approx(Fraction(19, 20), abs=1e-15)
-
-
-def test_orders_on_the_double_pendulum():
-    """5 in q and v, seen from above; multipliers of the method itself 4.6 to 5."""
-    system, exact, errors = double_pendulum(), pendulum_reference()[-1], []
-    for steps in (32, 64):
-        gap = np.abs(path(ph.HEDOP5(), system, 0.4 / steps, steps, system.initial_state())[-1] - exact)
-        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
-    orders = np.log2(np.divide(*errors))
-    assert 4.8 < orders[:2].min() <= orders[:2].max() < 5.8, errors
-    assert orders[2] == pytest.approx(4.8, abs=0.2)
-    assert max(errors[1]) < 2e-8
 
 
 def test_order_with_rigid_bodies_loads_and_an_input():

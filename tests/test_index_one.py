@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy.integrate import DOP853, RK45, solve_ivp
-from test_runge_kutta import double_pendulum, duffing, kept_by, pendulum_reference
+from test_runge_kutta import duffing, kept_by
 from test_schemes import driven_model
+from two_rods import double_pendulum
 from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
@@ -16,19 +17,6 @@ from gallery import car_axis
 FORMS = ("projection", "Baumgarte", "index 1")
 KINDS = (ph.MDOP5, ph.DOP853)
 methods = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-forms = pytest.mark.parametrize("form", FORMS)
-
-
-@methods
-@forms
-def test_orders_on_the_double_pendulum(kind, form):
-    """Positions, velocities and multipliers have the order of the method on ordinary differential equations."""
-    system, exact, errors, scheme = double_pendulum(), pendulum_reference()[-1], [], kind(form)
-    for steps in (32, 64) if scheme.order == 5 else (4, 8):  # errors well above round-off
-        gap = np.abs(path(scheme, system, 0.4 / steps, steps, system.initial_state())[-1] - exact)
-        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
-    orders = np.log2(np.divide(*errors))
-    assert scheme.order - 0.6 < orders.min() <= orders.max() < scheme.order + 2, errors
 
 
 @methods

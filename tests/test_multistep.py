@@ -1,18 +1,13 @@
-"""BDF of fixed order: the table of orders of FORMULAS on all forms, contract, inputs, balances and messages."""
+"""BDF of fixed order: orders, contract, inputs, balances and messages."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_runge_kutta import END, double_pendulum, duffing, duffing_end, kept_by, pendulum_reference
+from test_runge_kutta import duffing, duffing_end, kept_by
 
 import porthos as ph
 from gallery import two_masses
-from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
-
-CASES = [(form, k) for form in ("index 3", "index 2", "GGL") for k in (1, 3)]
-CASES += [(form, 2) for form in ("index 3", "index 2", "Baumgarte, index 1")]
 
 
 @pytest.mark.parametrize("k", range(1, 7))
@@ -23,17 +18,6 @@ def test_order_with_everything(k):
         run = ph.simulate(duffing(), ph.BDF(k), 1 / steps, 1.0, inputs={"force": lambda t: np.cos(3 * t)})
         errors.append(np.abs(run.x[-1] - duffing_end()).max())
     assert np.log2(errors[0] / errors[1]) == pytest.approx(k, abs=0.45), errors
-
-
-@pytest.mark.parametrize(("form", "k"), CASES)
-def test_orders_on_constraints(form, k):
-    """k in q, v and lambda on all forms; on index 3 multipliers have it after the first k + 1 steps."""
-    system, exact, errors = double_pendulum().formulation(form), pendulum_reference()[-1], []
-    for steps in (20, 40):
-        walk = Walk(system, ph.BDF(k), Signals(system, None, steps), system.initial_state())
-        gap = np.abs(march_states(walk, END / steps, steps).x[-1, :14] - exact)
-        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max()])
-    assert np.log2(np.divide(*errors)) == pytest.approx([k] * 3, abs=0.45), errors
 
 
 def test_one_step_is_the_formula():

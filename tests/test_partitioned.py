@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from test_runge_kutta import END, GRID, double_pendulum, duffing, kept_by, pendulum_reference
+from test_runge_kutta import duffing, kept_by
 from test_schemes import driven_model
+from two_rods import double_pendulum
 from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
 from porthos.integrate.catalogue import scheme_named
-from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
 from porthos.model.nodes import Scalar
 from porthos.model.values import KINDS, Misfit
 from porthos.notation import Array
@@ -26,27 +25,7 @@ SCHEMES = [*map(ph.LobattoPair, (2, 3)), *map(ph.Murua, (1, 2)), *(ph.Murua(s, g
 schemes = pytest.mark.parametrize("scheme", SCHEMES, ids=named)
 
 
-# --- orders
-
-ORDERS = [(ph.LobattoPair(s), s - 1) for s in (2, 3, 4)] + [
-    (ph.Murua(s, ggl=ggl), s if s % 2 == 0 else s + 1) for ggl in (False, True) for s in (1, 2, 3, 4)
-]
-
-
-@pytest.mark.parametrize(("scheme", "multipliers"), ORDERS, ids=[named(s) for s, _ in ORDERS])
-def test_orders_on_the_double_pendulum(scheme, multipliers):
-    """q and v have the full order, so have recomputed multipliers; those of the method itself have less."""
-    system, reference, errors = double_pendulum(), pendulum_reference(), []
-    counts = (4, 8) if scheme.order > 6 else (8, 16)
-    for steps in counts:
-        h, start = END / steps, system.initial_state()
-        states = march_states(Walk(system, scheme, Signals(system, None, steps), start), h, steps)
-        gap = np.abs(states.x - reference[:: GRID // steps]).max(axis=0)
-        recomputed = ph.simulate(system, scheme, h, END).multipliers
-        again = np.abs(recomputed - reference[:: GRID // steps, 12:]).max()
-        errors.append([gap[:6].max(), gap[6:12].max(), gap[12:].max(), again])
-    expected = [scheme.order, scheme.velocity_order, multipliers, scheme.order]
-    assert np.log2(np.divide(*errors)) == pytest.approx(expected, abs=0.3), errors
+# --- orders; those on the double pendulum are in test_orders.py
 
 
 @schemes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from mechanisms import trees, with_elements
-from test_runge_kutta import double_pendulum
 from test_schemes import driven_model
+from two_rods import double_pendulum
 
 import porthos as ph
 from gallery import slider_crank

@@ -11,13 +11,11 @@ from hypothesis import example, given
 from random_systems import linear, nonlinear, seeds
 from scipy.integrate import solve_ivp
 from test_schemes import driven_model
+from two_rods import double_pendulum
 
 import porthos as ph
 from gallery import two_masses
 from porthos.integrate import scheme as claims
-from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
-from porthos.system.initial import multipliers
 
 schemes = pytest.mark.parametrize("scheme", RUNGE_KUTTA, ids=lambda s: f"{type(s).__name__}({s.stages})")
 all_schemes = pytest.mark.parametrize("scheme", STATE_SCHEMES, ids=lambda s: f"{type(s).__name__}({s.tableau.stages})")
@@ -95,70 +93,6 @@ def test_order_on_a_system_with_everything(scheme):
     runs = [ph.simulate(duffing(), scheme, 1 / n, 1.0, inputs={"force": lambda t: np.cos(3 * t)}) for n in counts]
     errors = [np.abs(run.x[-1] - duffing_end()).max() for run in runs]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(scheme.order, abs=0.35), errors
-
-
-def double_pendulum() -> ph.MechanicalSystem:
-    model = ph.Model("double pendulum", gravity=(0, 0, -9.81))
-    model.point_mass("a", 1.0, position=(1, 0, 0), velocity=(0, 0, 2))
-    model.point_mass("b", 1.0, position=(1.8, 0, 0.6), velocity=(-0.6, 0, 2.8))
-    model.distance("A", model.ground, "a", point_a=(0, 0, 0), point_b=(1, 0, 0))
-    model.distance("B", "a", "b", point_a=(1, 0, 0), point_b=(1.8, 0, 0.6))
-    return model.assemble()
-
-
-END, GRID = 0.4, 16
-
-
-@cache
-def pendulum_reference() -> np.ndarray:
-    """(q, v) and the multipliers of the accelerations there, at GRID + 1 times."""
-    system = double_pendulum()
-    run = ph.simulate(system.formulation("GGL"), ph.RadauIIA(6), END / GRID, END)
-    zero = np.zeros((0, 6))
-    lam = [
-        multipliers(system, system.to_kernel(x[:6]), system.to_kernel(x[6:12], rate=True), zero) for x in run.x
-    ]  # fmt: skip
-    return np.column_stack([run.x[:, :12], lam])
-
-
-def pendulum_errors(form: str, scheme, steps: int) -> np.ndarray:
-    """Largest errors of q, v and lambda on the grid."""
-    system = double_pendulum().formulation(form)
-    states = march_states(
-        Walk(system, scheme, Signals(system, None, steps), system.initial_state()), END / steps, steps
-    )
-    error = np.abs(states.x[:, :14] - pendulum_reference()[:: GRID // steps]).max(axis=0)
-    return np.array([error[:6].max(), error[6:12].max(), error[12:].max()])
-
-
-ORDERS = [
-    (ph.RadauIIA(2), "index 3", (3, 2, 1), 8),
-    (ph.RadauIIA(2), "index 2", (3, 3, 2), 8),
-    (ph.RadauIIA(2), "GGL", (3, 3, 2), 8),
-    (ph.RadauIIA(3), "index 3", (5, 3, 2), 4),
-    (ph.RadauIIA(3), "index 2", (5, 5, 3), 4),
-    (ph.RadauIIA(3), "GGL", (5, 5, 3), 4),
-    (ph.LobattoIIIC(3), "index 3", (4, 2, 1), 8),
-    (ph.LobattoIIIC(3), "index 2", (4, 4, 2), 8),
-    (ph.LobattoIIIC(3), "GGL", (4, 4, 2), 8),
-    (ph.Gauss(1), "index 2", (2, 2, 0), 8),
-    (ph.Gauss(2), "index 2", (4, 2, 0), 8),
-    (ph.Gauss(3), "index 2", (6, 4, 2), 8),
-    (ph.Gauss(1), "GGL", (2, 2, 0), 8),
-    (ph.Gauss(2), "GGL", (2, 2, 0), 8),
-    (ph.Gauss(3), "GGL", (4, 4, 2), 8),
-]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "form", "expected", "steps"),
-    ORDERS,
-    ids=[f"{type(s).__name__}({s.stages})-{form}" for s, form, *_ in ORDERS],
-)
-def test_orders_on_the_double_pendulum(scheme, form, expected, steps):
-    """Orders of q, v and the multipliers at the ends of steps, in three formulations."""
-    errors = [pendulum_errors(form, scheme, n) for n in (steps, 2 * steps)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(expected, abs=0.45), errors
 
 
 def test_index_1_form_has_full_order_in_all_states():
