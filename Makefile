@@ -47,7 +47,7 @@ docs: .venv/.made
 
 bench: .venv/.made
 	$(PIP) -e '.[bench]'
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --figure
 
 clean:
 	rm -rf .venv .numba_cache build docs/generated player/node_modules

@@ -18,6 +18,7 @@ from rich.table import Table as RichTable
 
 import porthos
 from benchmarks.case import Code
+from benchmarks.equal_accuracy import BASE
 from benchmarks.exudyn_adapter import DEFAULT_TOLERANCE, SPECTRAL_RADIUS, TOLERANCE
 from benchmarks.measure import AGREEMENT, LARGE, SLOWEST, SOFT, Row
 
@@ -128,7 +129,7 @@ def refinement(rows: Sequence[Row], finer: Sequence[Row]) -> Table:
 
 def precision(times: Mapping[str, tuple[float, bool]], error: float) -> Table:
     """Wall times to an error, and how often that of the composition of order 4 goes into them."""
-    base = times["Porthos Composition 4"][0]
+    base = times[BASE][0]
     body = []
     for label, (seconds, reached) in times.items():
         more = "" if reached else "more than "

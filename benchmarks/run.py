@@ -11,7 +11,15 @@ from time import perf_counter
 
 from rich.console import Console
 
-from benchmarks import exudyn_adapter, exudyn_tree, mujoco_adapter, porthos_adapter, report, work_precision
+from benchmarks import (
+    equal_accuracy,
+    exudyn_adapter,
+    exudyn_tree,
+    mujoco_adapter,
+    porthos_adapter,
+    report,
+    work_precision,
+)
 from benchmarks.measure import Budget, Chooser, Row, measure, refined
 from benchmarks.models import Entry, catalogue
 
@@ -28,7 +36,7 @@ FULL, QUICK = Budget(rounds=3, repeat=0.3, longest=1.5), Budget(rounds=2, repeat
 
 
 def main() -> int:
-    """Run; the exit code is 1 if solutions disagree."""
+    """Run; the exit code is 1 if solutions disagree, or if implicit solvers come too near at equal accuracy."""
     arguments = _arguments()
     console = Console(width=None if sys.stdout.isatty() else 170, stderr=arguments.json)
     chosen = _choose(arguments.only, arguments.quick)
@@ -42,14 +50,16 @@ def main() -> int:
         all_tables.insert(2, report.refinement(coarse, finer))
     for table in all_tables:
         report.show(console, table)
-    whole = not (arguments.quick or arguments.only)
+    whole, remarks, short = not (arguments.quick or arguments.only), [], []
     if arguments.figure:
         figure = report.FIGURE if whole else PARTIAL_PAGE.with_name(report.FIGURE.name)
         times = work_precision.draw(figure, arguments.quick, console.print)
         all_tables.append(report.precision(times, work_precision.WANTED))
         report.show(console, all_tables[-1])
+        remarks = [equal_accuracy.in_words(times)]
+        short = [] if arguments.quick else equal_accuracy.shortfalls(times)
     page = PAGE if whole else PARTIAL_PAGE
-    report.write_page(page, _parts(all_tables))
+    report.write_page(page, _parts(all_tables, remarks))
     console.print(f"page written to {page}")
     wrong = [row for rows in [*groups, finer] for row in rows if not row.agrees]
     for row in wrong:
@@ -58,14 +68,16 @@ def main() -> int:
             f"{row.deviation:.1e} m from Porthos Midpoint, allowed {row.tolerance:.1e} m",
             style="bold red",
         )
-    return 1 if wrong else 0
+    for claim in short:
+        console.print(f"TOO NEAR: {claim}", style="bold red")
+    return 1 if wrong or short else 0
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Porthos against Exudyn and MuJoCo.")
     parser.add_argument("--quick", action="store_true", help="small mechanisms, short measurements; page into build/")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="mechanisms whose name contains one of these texts")
-    parser.add_argument("--figure", action="store_true", help="the work-precision figure, too")
+    parser.add_argument("--figure", action="store_true", help="the times to an error of 1e-8 m and their figure, too")
     parser.add_argument("--json", action="store_true", help="only the measurements, for programs such as porthos bench")
     return parser.parse_args()
 
@@ -98,9 +110,9 @@ def _measure(entries: Sequence[Entry], budget: Budget, console: Console) -> tupl
     return groups, finer
 
 
-def _parts(tables: Sequence[report.Table]) -> list[str]:
-    """The page: date and machine, how to read it, tables, figure."""
-    parts = [report.machine(), report.HOW_TO_READ, *(report.markdown(table) for table in tables)]
+def _parts(tables: Sequence[report.Table], remarks: Sequence[str]) -> list[str]:
+    """The page: date and machine, how to read it, tables, what the last one says, figure."""
+    parts = [report.machine(), report.HOW_TO_READ, *(report.markdown(table) for table in tables), *remarks]
     if report.FIGURE.exists():
         parts.append(
             f"### Work and precision\n\n{report.ABOUT_FIGURE}\n\n![work-precision](images/{report.FIGURE.name})"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks import exudyn_adapter, exudyn_tree, mujoco_adapter, porthos_adapter
+from benchmarks import equal_accuracy, exudyn_adapter, exudyn_tree, mujoco_adapter, porthos_adapter
 from benchmarks.case import Case, CodeFailedError
 from benchmarks.measure import distance
 from benchmarks.models import E3, Mechanism, Vector, chain
@@ -71,8 +71,8 @@ def curves(model: Mechanism) -> Iterator[tuple[str, str, list[Case]]]:
     for order, style in ((4, "P-"), (6, "X-")):
         yield f"Porthos Composition {order}", style, [porthos_adapter.PorthosCase(model, ph.Composition(order=order))]
     for name, integrator in (
-        ("Exudyn generalized-alpha", exudyn_adapter.GENERALIZED_ALPHA),
-        ("Exudyn trapezoidal", exudyn_adapter.TRAPEZOIDAL),
+        (equal_accuracy.ALPHA, exudyn_adapter.GENERALIZED_ALPHA),
+        (equal_accuracy.TRAPEZOIDAL, exudyn_adapter.TRAPEZOIDAL),
     ):
         settings = [
             exudyn_adapter.Setting(integrator, newton, node, "EigenSparse", tolerance)
@@ -81,8 +81,8 @@ def curves(model: Mechanism) -> Iterator[tuple[str, str, list[Case]]]:
             for tolerance in TOLERANCES
         ]
         yield name, "^--" if name.endswith("alpha") else "v--", [exudyn_adapter.ExudynCase(model, s) for s in settings]
-    yield "Exudyn kinematic tree, RK44", "D:", [exudyn_tree.TreeCase(model, "EigenDense")]
-    yield "MuJoCo RK4", "x:", [mujoco_adapter.MujocoCase(model, next(mujoco_adapter.settings(model)))]
+    yield equal_accuracy.TREE, "D:", [exudyn_tree.TreeCase(model, "EigenDense")]
+    yield equal_accuracy.MUJOCO, "x:", [mujoco_adapter.MujocoCase(model, next(mujoco_adapter.settings(model)))]
 
 
 def points(cases: list[Case], solution: Vector, steps: tuple[int, ...]) -> list[Point]:
