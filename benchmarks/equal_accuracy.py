@@ -36,7 +36,7 @@ def in_words(times: Times) -> str:
     implicit = min(ratio(times, label) for label in IMPLICIT)
     tree, mujoco = ratio(times, TREE), ratio(times, MUJOCO)
     return f"""\
-Against Exudyn's implicit solvers, which like Porthos take any mechanism, Composition 4 is {implicit:.2g} times cheaper or
-more at this error; the command fails below {LEAST:g} times. Against its explicit solver for kinematic trees, RK44, the factor
-is only {tree:.2g}, and MuJoCo's RK4 takes {mujoco:.2g} of the time of Composition 4: a chain is a tree, and explicit methods
-of order 4 in joint coordinates suit it."""
+Against Exudyn's implicit solvers, which like Porthos take any mechanism, Composition 4 is {implicit:.2g} times
+cheaper or more at this error; the command fails below {LEAST:g} times. Against its explicit solver for kinematic
+trees, RK44, the factor is only {tree:.2g}, and MuJoCo's RK4 takes {mujoco:.2g} of the time of Composition 4:
+a chain is a tree, and explicit methods of order 4 in joint coordinates suit it."""

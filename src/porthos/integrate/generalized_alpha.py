@@ -209,8 +209,8 @@ class AlphaMethod(MechanicalScheme):
 class GeneralizedAlpha(AlphaMethod):
     """The generalized-alpha method of Chung and Hulbert, of order 2, on mechanisms.
 
-    Oscillations that the step does not resolve are damped by `rho` a step, 0 <= rho <= 1. rho = 1, the trapezoidal rule of
-    Newmark, damps nothing: multipliers of "index 3" then converge only from the corrected start.
+    Oscillations that the step does not resolve are damped by `rho` a step, 0 <= rho <= 1. With rho = 1, the
+    trapezoidal rule of Newmark, nothing is: multipliers of "index 3" then converge only from the corrected start.
     """
 
     rho: float = 0.9
