@@ -46,7 +46,9 @@ class Signals:
     @property
     def breakpoints(self) -> tuple[float, ...]:
         """Times at which an input or its slope is known to jump."""
-        return tuple(t for _, _, _, source in self._parts for t in getattr(source, "breakpoints", ()))
+        motions = [drive.motion for drive in getattr(self.system, "drives", ())]
+        sources = [*(source for _, _, _, source in self._parts), *motions]
+        return tuple(t for source in sources for t in getattr(source, "breakpoints", ()))
 
     def held(self, step: int, h: float, x: Array) -> Array:
         """What holds during a step that begins at x: constants, rows of tables and answers of controllers."""
