@@ -14,7 +14,6 @@ from porthos.integrate.catalogue import SCHEMES, scheme_named
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.inputs import CONTROLLER, Inputs
 from porthos.integrate.interrupt import interruptible
-from porthos.integrate.livens import Livens
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.progress import progress_bar
 from porthos.integrate.scheme import Contract, Scheme
@@ -29,7 +28,7 @@ from porthos.results.writing import Writer, save
 from porthos.steps import Adaptive, Reversible
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
-from porthos.walking import Grid, over_states, require_mechanism, stepwise
+from porthos.walking import Grid, livens_of, over_states, require_mechanism, stepwise
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
@@ -103,16 +102,14 @@ def simulate(
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
-    over = isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem))
+    over = isinstance(scheme, StateScheme) or livens_of(system, scheme) is not None
     if not over and grid.adaptive is None and not events:
         return judged(_reduced(system, scheme, grid, inputs, progress, out, start), end, on_failure, out)
     if out is not None and not isinstance(system, MechanicalSystem):
         raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
-    run: Trajectory | StateTrajectory
-    if isinstance(scheme, StateScheme | Livens) and over:
-        run = over_states(system, scheme, grid, inputs, progress, start, events)
-    else:
-        run = stepwise(system, scheme, grid, inputs, progress, start, events)
+    run: Trajectory | StateTrajectory = (over_states if over else stepwise)(
+        system, scheme, grid, inputs, progress, start, events
+    )
     if out is not None and isinstance(run, Trajectory):
         save(run, out)
     return judged(run, end, on_failure, out, resumable=False)

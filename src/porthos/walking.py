@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
 from porthos.integrate.adaptive_march import march_adaptively, with_rate
+from porthos.integrate.composition import Composition
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.livens import Livens
 from porthos.integrate.livens_march import march_lagrangian
@@ -96,9 +97,15 @@ def stepwise(
     return Trajectory(mechanism, recorder.march(states), grid.named(scheme), states.events)
 
 
+def livens_of(system: Descriptor, scheme: Contract) -> Livens | None:
+    """The `Livens` that steps a system, which is no mechanism, alone or as the base of a composition."""
+    base = scheme.base if isinstance(scheme, Composition) else scheme
+    return base if isinstance(base, Livens) and not isinstance(system, MechanicalSystem) else None
+
+
 def over_states(
     system: Descriptor,
-    scheme: StateScheme | Livens,
+    scheme: Contract,
     grid: Grid,
     inputs: Mapping[str, Any] | None,
     progress: bool | None,
@@ -108,8 +115,10 @@ def over_states(
     """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
     if isinstance(system, MechanicalSystem):
         require_descriptor(system)
-    if isinstance(scheme, Livens):
-        return _lagrangian(system, scheme, grid, inputs, progress, start, events)
+    livens = livens_of(system, scheme)
+    if livens is not None:
+        return _lagrangian(system, scheme, livens, grid, inputs, progress, start, events)
+    assert isinstance(scheme, StateScheme)
     scheme.require(system)
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
@@ -126,7 +135,8 @@ def over_states(
 
 def _lagrangian(
     system: Descriptor,
-    scheme: Livens,
+    scheme: Contract,
+    livens: Livens,
     grid: Grid,
     inputs: Mapping[str, Any] | None,
     progress: bool | None,
@@ -140,11 +150,14 @@ def _lagrangian(
             "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
         )
     _require_fixed(scheme, grid, events)
+    fractions = scheme.fractions if isinstance(scheme, Composition) else (1.0,)
     x0, signals = _begin(system, grid, inputs, start)
     _look_at(system, scheme, x0, signals, grid.h)
     with interruptible() as interrupted, progress_bar(system.name, grid.steps, grid.h, progress) as report:
-        livens = march_lagrangian(system, scheme, grid.h, grid.steps, grid.every, signals, x0, report, interrupted)
-    return LagrangianTrajectory(system, livens, scheme=repr(scheme))
+        states = march_lagrangian(
+            system, livens, grid.h, grid.steps, grid.every, signals, x0, report, interrupted, fractions
+        )
+    return LagrangianTrajectory(system, states, scheme=repr(scheme))
 
 
 def _begin(

@@ -62,6 +62,10 @@ class Composition(Contract):
         kinds: tuple[Any, ...] = (_ReducedComposition, _StateComposition)
         return super().__new__(kinds[isinstance(base, StateScheme)] if cls is Composition else cls)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and files of objects are made by the one name that users know."""
+        return Composition, (self.base, self.order)
+
     def __post_init__(self) -> None:
         Contract.__post_init__(self)
         base = self.base
