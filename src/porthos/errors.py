@@ -45,8 +45,8 @@ class Status(Enum):
 
     OK = "The run reached its end."
     NEWTON_STALLED = (
-        "Newton's method stopped converging. Halve the step; if that does not help, run system.check(): "
-        "a singular configuration or redundant joints are the usual cause."
+        "Newton's method stopped converging. Halve the step, or take step=ph.Adaptive(...), which tries smaller ones; "
+        "if that does not help, run system.check(): a singular configuration or redundant joints are the usual cause."
     )
     SINGULAR = (
         "The constraint Jacobian lost rank: the mechanism is in a singular configuration or has redundant "
@@ -55,7 +55,7 @@ class Status(Enum):
     BAD_INPUT = "An input (load, port or controller) gave a value that is not a finite number."
     STEP_TOO_LARGE = (
         "A body turned by more than 127 degrees within one step: the step is too large for the motion. "
-        "Use a step of which a turn of the fastest body takes ten or more."
+        "Use a step of which a turn of the fastest body takes ten or more, or step=ph.Adaptive(...)."
     )
     OVERTURNED = (
         "A torsion spring turned by more than half a turn from the placement, where its angle is not unique any more. "

@@ -4,43 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, SimulationError, Status
-from porthos.integrate.adaptive_march import march_adaptively, with_rate
 from porthos.integrate.catalogue import SCHEMES, scheme_named
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.inputs import CONTROLLER, Inputs
 from porthos.integrate.interrupt import interruptible
-from porthos.integrate.livens import Livens
-from porthos.integrate.livens_march import march_lagrangian
 from porthos.integrate.march import Memory, Store, march
-from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
-from porthos.integrate.reversible_march import march_reversibly, require_reversible
 from porthos.integrate.scheme import Contract, Scheme
-from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import States, Walk, as_march, march_states
-from porthos.integrate.state_scheme import OwnSteps, StateScheme
+from porthos.integrate.state_scheme import StateScheme
 from porthos.kernels import ahead
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
-from porthos.notation import Array
-from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer, save
-from porthos.steps import Adaptive, Reversible, check_steps, count_steps
+from porthos.steps import Adaptive, Reversible
 from porthos.system.descriptor import Descriptor
-from porthos.system.drives import require_descriptor
-from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
+from porthos.walking import Grid, livens_of, over_states, require_mechanism, stepwise
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
@@ -107,24 +95,24 @@ def simulate(
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
     check_on_failure(on_failure)
-    grid = _grid(step, end, every, times)
+    grid = Grid.of(step, end, every, times)
     if isinstance(scheme, Scheme) and isinstance(model, Model | MechanicalSystem):
         ahead.start(scheme.rule.part)
     system = model.assemble(initial) if isinstance(model, Model) else model
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
-    run: Trajectory | StateTrajectory
-    if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
-        if out is not None and not isinstance(system, MechanicalSystem):
-            raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
-        run = _over_states(system, scheme, grid, inputs, progress, start, events)
-        if out is not None and isinstance(run, Trajectory):
-            save(run, out)
-    else:
-        _require_fixed(scheme, grid, events)
-        run = _reduced(system, scheme, grid, inputs, progress, out, start)
-    return judged(run, end, on_failure, out, isinstance(scheme, Scheme))
+    over = isinstance(scheme, StateScheme) or livens_of(system, scheme) is not None
+    if not over and grid.adaptive is None and not events:
+        return judged(_reduced(system, scheme, grid, inputs, progress, out, start), end, on_failure, out)
+    if out is not None and not isinstance(system, MechanicalSystem):
+        raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
+    run: Trajectory | StateTrajectory = (over_states if over else stepwise)(
+        system, scheme, grid, inputs, progress, start, events
+    )
+    if out is not None and isinstance(run, Trajectory):
+        save(run, out)
+    return judged(run, end, on_failure, out, resumable=False)
 
 
 AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajectory)
@@ -179,79 +167,25 @@ def simulate_file(
     )
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """The steps of a run: `steps` of size h, each `every`-th of which is kept; or adaptive ones, which keep `times`."""
-
-    end: float
-    h: float
-    steps: int
-    every: int
-    adaptive: Adaptive | Reversible | None = None
-    times: tuple[float, ...] | None = None
-
-
-def _grid(step: float | Adaptive | Reversible, end: float, every: int, times: ArrayLike | None) -> _Grid:
-    """The steps, or an error that says what does not fit together."""
-    wanted = check_steps(step, end, every, times)
-    if isinstance(step, Adaptive | Reversible):
-        return _Grid(float(end), end / SHOWN, SHOWN, 1, step, wanted)
-    return _Grid(float(end), float(step), count_steps(step, end, every), int(every))
-
-
-def _require_fixed(scheme: Contract, grid: _Grid, events: Mapping[str, Any] | None) -> None:
-    """Refuse adaptive steps and events where a scheme has steps of one size."""
-    what = "adaptive steps" if grid.adaptive is not None else "events" if events else None
-    if what is not None:
-        raise PorthosError(
-            f"simulate: {scheme!r} has no {what}: all its steps have one size. Use a scheme over states such as "
-            "ph.RadauIIA(3), ph.Gauss(3) or, on mechanisms, ph.LobattoPair(3)."
-        )
-
-
-def _require_adaptable(system: Descriptor, scheme: StateScheme, x0: Array, signals: Signals) -> None:
-    """Refuse inputs and methods that adaptive steps do not suit."""
-    if signals.feedback:
-        raise PorthosError(
-            "simulate: a controller u(t, y) holds its answer during a step, so it needs steps of a fixed size. Or make "
-            "it a system of its own and connect it, ph.interconnect(...)."
-        )
-    if not (scheme.renews_algebraic or with_rate(system, x0).all()):
-        raise PorthosError(
-            f"simulate: {scheme!r} does not damp errors of algebraic states, such as multipliers of '{system.name}', "
-            "and steps that change excite them: no estimate is right. Use ph.RadauIIA(3), or on mechanisms "
-            "ph.LobattoPair(3), ph.Murua(2) or ph.HEDOP5(); or a fixed step."
-        )
-
-
 def _reduced(
     system: Descriptor,
     scheme: Contract,
-    grid: _Grid,
+    grid: Grid,
     inputs: Mapping[str, Any] | None,
     progress: bool | None,
     out: str | Path | None,
     start: ArrayLike | None,
 ) -> Trajectory:
     """A run of a mechanism with a scheme that steps its reduced form."""
-    if not (isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)):
-        raise PorthosError(
-            f"simulate: {scheme!r} steps mechanisms in a reduced form, and '{system.name}' is none. Use a Runge-Kutta "
-            "method such as ph.Gauss(1), which is the midpoint rule on any pH-DAE."
-        )
-    if min(scheme.fractions) < 0.0 and system.element_names and system.elements.rubs:
-        raise PorthosError(
-            f"simulate: {scheme!r} takes some of its substeps backwards, and friction cannot be undone: there it would "
-            f"feed energy into '{system.name}'. Use ph.Midpoint() or ph.MidpointGGL()."
-        )
+    mechanism, compiled = require_mechanism(system, scheme)
     if start is not None:
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     h, steps, every = grid.h, grid.steps, grid.every
-    signals = Inputs(system, inputs, steps)
+    signals = Inputs(mechanism, inputs, steps)
     store: Store = Memory()
     if out is not None:
-        store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
-    return marched(system, scheme, h, steps, every, signals, progress, store)
+        store = Writer(out, mechanism, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
+    return marched(mechanism, compiled, h, steps, every, signals, progress, store)
 
 
 def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
@@ -289,85 +223,3 @@ def marched(
         if isinstance(store, Writer):
             store.discard()
     return Trajectory(system, raw, scheme=repr(scheme))
-
-
-def _over_states(
-    system: Descriptor,
-    scheme: StateScheme | Livens,
-    grid: _Grid,
-    inputs: Mapping[str, Any] | None,
-    progress: bool | None,
-    start: ArrayLike | None,
-    events: Mapping[str, Any] | None,
-) -> Trajectory | StateTrajectory:
-    """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
-    if isinstance(system, MechanicalSystem):
-        require_descriptor(system)
-    if isinstance(scheme, StateScheme):
-        scheme.require(system)
-    elif not isinstance(system, LagrangianSystem):
-        raise PorthosError(
-            f"simulate: {scheme!r} steps mechanisms and Lagrangians, and '{system.name}' is neither. Make it a "
-            "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
-        )
-    x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
-    if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
-        raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
-    if isinstance(scheme, Livens) or not scheme.free_steps:
-        _require_fixed(scheme, grid, events)
-    h, steps, every, adaptive = grid.h, grid.steps, grid.every, grid.adaptive
-    signals = Signals(system, inputs, steps if adaptive is None else 0)
-    if adaptive is not None and isinstance(scheme, StateScheme):
-        _require_adaptable(system, scheme, x0, signals)
-        if isinstance(adaptive, Reversible):
-            require_reversible(system, scheme, x0)
-    if system.dimension <= LARGEST_DENSE and not signals.feedback:  # a controller is asked once for each step
-        _look_at(system, scheme, x0, signals.at_node(0.0, signals.held(0, h, x0)))
-    with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
-        if isinstance(scheme, Livens):
-            assert isinstance(system, LagrangianSystem)
-            livens = march_lagrangian(system, scheme, h, steps, every, signals, x0, report, interrupted)
-            return LagrangianTrajectory(system, livens, scheme=repr(scheme))
-        dense = every == 1 and grid.times is None and not isinstance(scheme, OwnSteps)
-        walk = Walk(
-            system,
-            scheme,
-            signals,
-            x0,
-            dense,
-            events,
-            lambda t: report(round(t / h), walk.recorder.defect),
-            interrupted,
-        )
-        states = _walked(walk, grid)
-    name = repr(scheme) if adaptive is None else f"{scheme!r}, {adaptive!r}"
-    if not isinstance(system, MechanicalSystem):
-        return StateTrajectory(system, states, scheme=name)
-    return Trajectory(system, as_march(system, states), name, states.events)
-
-
-def _walked(walk: Walk, grid: _Grid) -> States:
-    """The march that the steps ask for."""
-    if grid.adaptive is None:
-        return march_states(walk, grid.h, grid.steps, grid.every)
-    if isinstance(grid.adaptive, Reversible):
-        return march_reversibly(walk, grid.adaptive, grid.end)
-    if isinstance(walk.scheme, OwnSteps):
-        return walk.scheme.march(walk, grid.adaptive, grid.end, grid.times)
-    return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
-
-
-def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:
-    """Warn if a start misses the algebraic equations."""
-    gap = np.abs(system.algebraic_gap(x, u))
-    k = int(np.argmax(gap))
-    if gap[k] > MISSED * max(1.0, float(np.abs(system.flow(x, u)).max())):
-        carried = f"{type(scheme).__name__} carries it on: start on the equation, or take a stiffly accurate method."
-        log.warning(
-            "the start of '%s' misses an algebraic equation by %.3g, in row %d (%s). %s",
-            system.name,
-            gap[k],
-            k,
-            system.block_of(k),
-            "The first step will jump onto it." if scheme.stiffly_accurate else carried,
-        )

@@ -70,7 +70,8 @@ class _Control:
         second = self.walk.piece(t + h / 2, h / 2, first.step.x, self.held, first.step, until)
         if not second.step.converged:
             return Trial((second,), np.inf)
-        error = (second.step.x - whole.step.x) / (2**self.order - 1)
+        difference = self.walk.scheme.error_of(second.step.x - whole.step.x, t + h, second.step.x)
+        error = difference / (2**self.order - 1)
         self._tried = whole
         return Trial((first, second), self._measure(error, x, second.step.x) / max(h / self.end, LEAST))
 

@@ -148,7 +148,7 @@ def plain_step(
         return np.block([[A, terms.G(tm, qm).T], [terms.G(t + h, q0 + d), np.zeros((m, m))]])
 
     def size_of(x: Array, update: Array) -> float:
-        scale = np.maximum(np.abs(x[:n]), h * np.abs(v0))
+        scale = np.maximum(np.abs(x[:n]), abs(h) * np.abs(v0))
         return float((np.abs(update[:n]) / np.maximum(scale, NEGLIGIBLE * scale.max(initial=1e-300))).max())
 
     found = newton(residual, matrix, guess, size_of, solver, scheme.tolerance, scheme.max_iterations, PATIENCE)

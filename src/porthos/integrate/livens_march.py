@@ -1,4 +1,4 @@
-"""The march of `Livens` over a Lagrangian system, compiled where its terms are generated."""
+"""The march of `Livens` over a Lagrangian system, compiled where its terms are generated and steps have no substeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import InputError, Status
-from porthos.integrate.livens import Livens, plain_step
+from porthos.integrate.livens import Livens, LivensStep, plain_step
 from porthos.integrate.newton import Solver
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import States
@@ -46,30 +46,42 @@ class _Tape:
 class _March:
     """The state of a run, and how it goes on."""
 
-    def __init__(self, system: LagrangianSystem, scheme: Livens, h: float, rows: int, every: int, start: Array) -> None:
+    def __init__(
+        self,
+        system: LagrangianSystem,
+        scheme: Livens,
+        h: float,
+        rows: int,
+        every: int,
+        start: Array,
+        fractions: tuple[float, ...],
+    ) -> None:
         self.system, self.scheme, self.h, self.every = system, scheme, h, every
+        self.sizes = h * np.array(fractions)
         self.tape = _Tape(system, rows)
         q, v, lam = system.split(start)
         self.q, self.v, self.p = q.copy(), v.copy(), system.terms.Lv(q, v)
-        self.mu = h**2 / 2 * lam
+        self.lam, self.mu = lam, h**2 / 2 * lam
         acceleration = system.accelerations(q, v)[0]
         first = h * v + h**2 / 2 * acceleration
-        self.before = [first, first, first]  # increments, for the guess of plain steps; compiled ones have a table
+        # rates d/h of the last steps, for the guess of plain substeps; compiled ones have a table
+        self.before = [3 * [v + size / 2 * acceleration] for size in self.sizes.tolist()]
         self.differences = np.zeros((1, ORDERS, 6 * -(-system.n // 6)))
         self.differences[0, 0, : system.n] = first
         self.errors, self.steps = np.zeros((1, ORDERS)), np.zeros(1, dtype=np.int64)
         self.scale = np.zeros(system.n)
-        self.solver: Solver | None = None
+        self.solvers: list[Solver | None] = [None for _ in fractions]
         self.tape.q[0], self.tape.v[0], self.tape.p[0] = self.q, self.v, self.p
 
     def advance(self, first: int, U: Array) -> tuple[int, int]:
-        """Make len(U) steps; (how it ended, steps made)."""
-        if isinstance(self.system.terms, GeneratedTerms):
+        """Make steps with inputs U at the middles of their substeps; (how it ended, steps made)."""
+        if isinstance(self.system.terms, GeneratedTerms) and self.sizes.size == 1:
             return self._compiled(self.system.terms, first, U)
-        for step, u in enumerate(U):
-            if not self._plain(first + step, u):
+        parts = U.reshape(len(U) // self.sizes.size, self.sizes.size, U.shape[1])
+        for step, inputs in enumerate(parts):
+            if not self._plain(first + step, inputs):
                 return SINGULAR + 1, step
-        return CONVERGED, len(U)
+        return CONVERGED, len(parts)
 
     def _compiled(self, terms: GeneratedTerms, first: int, U: Array) -> tuple[int, int]:
         from porthos.kernels.livens import march_livens  # compiled when it is imported
@@ -84,22 +96,29 @@ class _March:
         )  # fmt: skip
         return int(status), int(made)
 
-    def _plain(self, n: int, u: Array) -> bool:
-        h, tape, row = self.h, self.tape, n // self.every
-        guess = np.concatenate([3 * (self.before[0] - self.before[1]) + self.before[2], self.mu])
-        step = plain_step(self.scheme, self.system.terms, h, n * h, self.q, self.v, self.p, u, guess, self.solver)
-        if not step.converged:
-            return False
-        self.solver = step.solver
-        self.before = [step.q - self.q, *self.before[:2]]
-        self.q, self.v, self.p, self.mu = step.q, step.v, step.p, h**2 / 2 * step.lam
-        tape.q[row + 1], tape.v[row + 1], tape.p[row + 1] = step.q, step.v, step.p
+    def _plain(self, n: int, inputs: Array) -> bool:
+        tape, row, made, at = self.tape, n // self.every, list[LivensStep](), (self.q, self.v, self.p)
+        begins = n * self.h + np.cumsum(self.sizes) - self.sizes
+        for k, (h, t, u) in enumerate(zip(self.sizes.tolist(), begins.tolist(), inputs, strict=True)):
+            last, other, third = self.before[k]
+            lam = made[-1].lam if made else self.lam
+            guess = np.concatenate([h * (3 * (last - other) + third), h**2 / 2 * lam])
+            step = plain_step(self.scheme, self.system.terms, h, t, *at, u, guess, self.solvers[k])
+            if not step.converged:
+                return False
+            made.append(step)
+            self.solvers[k], self.before[k] = step.solver, [(step.q - at[0]) / h, last, other]
+            at = (step.q, step.v, step.p)
+        lam = sum(size / self.h * step.lam for size, step in zip(self.sizes.tolist(), made, strict=True))
+        (self.q, self.v, self.p), self.lam, self.mu = at, made[-1].lam, self.h**2 / 2 * lam
+        tape.q[row + 1], tape.v[row + 1], tape.p[row + 1] = at
         if n % self.every == 0:
-            tape.lam[row, 1] = step.lam
-        tape.lam[row + 1, 0] = step.lam
-        tape.supply[row + 1] += step.work
-        tape.lost[row + 1] += step.lost
-        tape.iterations[row + 1] += step.iterations
+            tape.lam[row, 1] = lam
+        tape.lam[row + 1, 0] = lam
+        for step in made:
+            tape.supply[row + 1] += step.work
+            tape.lost[row + 1] += step.lost
+            tape.iterations[row + 1] += step.iterations
         return True
 
 
@@ -113,22 +132,29 @@ def march_lagrangian(
     start: Array,
     progress: Callable[[int], None] = lambda done: None,
     interrupted: Callable[[], bool] = lambda: False,
+    fractions: tuple[float, ...] = (1.0,),
 ) -> LivensStates:
-    """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed."""
-    run, done, held = _March(system, scheme, h, steps // every + 2, every, start), 0, np.zeros(system.width)
+    """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed.
+
+    `fractions` are the substeps of a step.
+    """
+    run = _March(system, scheme, h, steps // every + 2, every, start, fractions)
+    done, held, middles = 0, np.zeros(system.width), np.cumsum(fractions) - np.array(fractions) / 2
     status, message = Status.OK, Status.OK.value
     nodes: list[Array] = []
     chunk = 1 if signals.feedback else CHUNK
     while done < steps and status is Status.OK:
-        U, x = np.zeros((min(chunk, steps - done), system.width)), np.concatenate([run.q, run.v, 2 / h**2 * run.mu])
+        ahead, S = min(chunk, steps - done), len(fractions)
+        U, x = np.zeros((S * ahead, system.width)), np.concatenate([run.q, run.v, 2 / h**2 * run.mu])
         try:
-            for n in range(done, done + len(U) if system.width else done):
+            for n in range(done, done + ahead if system.width else done):
                 held = signals.held(n, h, x)
                 if n % every == 0:
                     nodes.append(signals.at_node(n * h, held))
-                U[n - done] = signals.at((n + 0.5) * h, held)
+                for k, middle in enumerate(middles.tolist(), S * (n - done)):
+                    U[k] = signals.at((n + middle) * h, held)
         except InputError as error:
-            status, message, U = Status.BAD_INPUT, str(error), U[: n - done]
+            status, message, U = Status.BAD_INPUT, str(error), U[: S * (n - done)]
         ended, made = run.advance(done, U)
         done += made
         progress(done)

@@ -71,6 +71,15 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
         return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
 
+    def renew(
+        self, system: MechanicalSystem, memory: MidpointMemory, sizes: Array, q: Array, v: Array, z: Array, more: Array
+    ) -> None:
+        """Guesses, and a new matrix."""
+        _repeat(memory.guess, z)
+        memory.guess.differences[:, 1] = more
+        memory.guess.errors[:, 0], memory.guess.steps[:] = 1.0, 2  # the difference is believed
+        memory.habit.matrix[0] = memory.habit.exact[0] = 0
+
     def advance(
         self,
         system: MechanicalSystem,
@@ -81,10 +90,11 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         v: Array,
         memory: Any,
         record: Record,
+        about: Array | None = None,
     ) -> tuple[int, int]:
         """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
         ahead.ready(self.part)
-        arguments = self.arguments(system, sizes, wrench, every, q, v, memory, record)
+        arguments = self.arguments(system, sizes, wrench, every, q, v, memory, record, about)
         with (
             flushed() if record.feedback.terminal.size == 0 else nullcontext()
         ):  # controllers are Python code of others
@@ -100,9 +110,10 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         v: Array,
         memory: MidpointMemory,
         record: Record,
+        about: Array | None = None,
     ) -> tuple[Any, ...]:
         """What compiled steps need."""
-        chosen = stepping(system, sizes)
+        chosen = stepping(system, sizes if about is None else about)
         ghosts = system.mech.body.ghost.any() or system.mech.body.spin.any()
         slowest = max(chosen.slowest, 10 * GHOST if ghosts else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
@@ -163,6 +174,16 @@ class MidpointGGL(_ReducedScheme):
             )
         )
 
+    def renew(
+        self, system: MechanicalSystem, memory: MidpointMemory, sizes: Array, q: Array, v: Array, z: Array, more: Array
+    ) -> None:
+        """The same, and the velocities at the begin."""
+        super().renew(system, memory, sizes, q, v, z, more)
+        (levels,) = memory.more
+        levels.last[:-6] = sizes[0] / 2 * twists(system, q, v).ravel()
+        levels.rate[:] = 1.0
+        _repeat(levels.memory, np.zeros_like(z))
+
 
 def _require_moments(system: MechanicalSystem) -> None:
     """Refuse rods, which have no moment of inertia about one axis: nothing determines the multipliers of their spin.
@@ -188,9 +209,18 @@ def _released(system: MechanicalSystem, sizes: Array, memory: MidpointMemory) ->
 
 def _memory(z: Array) -> Memory:
     """A guess that repeats z (substeps, unknowns) until there are steps to extrapolate."""
-    differences = np.zeros((z.shape[0], ORDERS, z.shape[1]))
-    differences[:, 0] = z
-    return Memory(differences, np.zeros((z.shape[0], ORDERS)), np.zeros(z.shape[0], dtype=np.int64))
+    substeps, unknowns = z.shape
+    memory = Memory(
+        np.zeros((substeps, ORDERS, unknowns)), np.zeros((substeps, ORDERS)), np.zeros(substeps, dtype=np.int64)
+    )
+    _repeat(memory, z)
+    return memory
+
+
+def _repeat(memory: Memory, z: Array) -> None:
+    """Make it a guess that repeats z."""
+    memory.differences[:], memory.errors[:], memory.steps[:] = 0.0, 0.0, 0
+    memory.differences[:, 0] = z
 
 
 def _sums(system: MechanicalSystem) -> Sums:

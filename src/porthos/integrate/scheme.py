@@ -94,6 +94,19 @@ class Rule(ABC):
         """The memory of a run that starts at (q, v), kernel arrays, with substeps of these sizes."""
 
     @abstractmethod
+    def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> Any:
+        """The memory of a run that begins with the guess z (substeps, unknowns)."""
+
+    @abstractmethod
+    def renew(
+        self, system: MechanicalSystem, memory: Any, sizes: Array, q: Array, v: Array, z: Array, more: Array
+    ) -> None:
+        """Make a memory forget all steps: the next one, with any substeps, begins at (q, v) with the guess z + more.
+
+        If that fails, with z.
+        """
+
+    @abstractmethod
     def advance(
         self,
         system: MechanicalSystem,
@@ -104,8 +117,12 @@ class Rule(ABC):
         v: Array,
         memory: Any,
         record: Record,
+        about: Array | None = None,
     ) -> tuple[int, int]:
-        """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made)."""
+        """Make len(wrench) substeps from (q, v), in place; returns (how it ended, whole steps made).
+
+        `about` are substeps of about the same sizes, those that the memory was made for, if they are not `sizes`.
+        """
 
 
 class Scheme(Contract):

@@ -9,9 +9,11 @@ import numpy as np
 
 from porthos.errors import InputError
 from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of, wants_state
+from porthos.integrate.sensing import Sensed
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
 from porthos.system.loads import Terminal
+from porthos.system.mechanical import MechanicalSystem
 
 
 class Signals:
@@ -32,10 +34,10 @@ class Signals:
         self._parts = []
         for terminal, place in zip(terminals, system.ports.values(), strict=True):
             kind, source = signal_of(terminal, given.get(terminal.name), steps)
-            if kind == CONTROLLER and wants_state(source):
+            if kind == CONTROLLER and wants_state(source) and not isinstance(system, MechanicalSystem):
                 raise InputError(
                     f"port '{terminal.name}': expected a controller u(t, y), found one that asks for the state too, "
-                    "which Midpoint, MidpointGGL and compositions of them give it."
+                    f"which is that of a mechanism, and '{system.name}' is none."
                 )
             if kind == "constant":
                 self._constant[place] = source
@@ -46,7 +48,9 @@ class Signals:
     @property
     def breakpoints(self) -> tuple[float, ...]:
         """Times at which an input or its slope is known to jump."""
-        return tuple(t for _, _, _, source in self._parts for t in getattr(source, "breakpoints", ()))
+        motions = [drive.motion for drive in getattr(self.system, "drives", ())]
+        sources = [*(source for _, _, _, source in self._parts), *motions]
+        return tuple(t for source in sources for t in getattr(source, "breakpoints", ()))
 
     def held(self, step: int, h: float, x: Array) -> Array:
         """What holds during a step that begins at x: constants, rows of tables and answers of controllers."""
@@ -57,8 +61,16 @@ class Signals:
                 u[place] = source[min(step, len(source) - 1)]
             elif kind == CONTROLLER:
                 seen = y[place].copy() if place.stop - place.start > 1 else float(y[place.start])
-                evaluate(terminal, u[place], source, (step + 0.5) * h, seen)
+                more = [self._sensed(x)] if wants_state(source) else []
+                evaluate(terminal, u[place], source, (step + 0.5) * h, seen, *more)
         return u
+
+    def _sensed(self, x: Array) -> Sensed:
+        """What a controller sees of a mechanism."""
+        system = self.system
+        assert isinstance(system, MechanicalSystem)
+        q, v, _ = system.split(x)
+        return Sensed(system, system.to_kernel(q), system.to_kernel(v, rate=True))
 
     def at(self, t: float, held: Array) -> Array:
         """The inputs at time t of a step in which `held` holds."""

@@ -127,10 +127,12 @@ class Walk:
         events: Mapping[str, Any] | None = None,
         progress: Callable[[float], None] = lambda t: None,
         interrupted: Callable[[], bool] = lambda: False,
+        recorder: Recorder | None = None,
     ) -> None:
         self.system, self.scheme, self.signals, self.start = system, scheme, signals, start
         self.progress, self.interrupted = progress, interrupted
-        self.recorder, self.watch = Recorder(system, scheme, dense), Watch(events, 0.0, start)
+        self.recorder = Recorder(system, scheme, dense) if recorder is None else recorder
+        self.watch = Watch(events, 0.0, start)
 
     def piece(
         self, t: float, h: float, x: Array, held: Array, before: Step | None, until: float | None = None
@@ -199,7 +201,7 @@ def march_states(walk: Walk, h: float, steps: int, every: int = 1) -> States:
 def stalled(piece: Piece) -> tuple[Status, str]:
     """The status and message of a step whose equations were not solved."""
     place = f"It happened in the step from t = {piece.t:.6g} to {piece.t + piece.h:.6g}."
-    return Status.NEWTON_STALLED, f"{Status.NEWTON_STALLED.value} {place}"
+    return piece.step.failure, f"{piece.step.failure.value} {place}"
 
 
 def as_march(system: MechanicalSystem, states: States) -> March:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from porthos.errors import PorthosError
+from porthos.errors import PorthosError, Status
 from porthos.integrate.newton import Iterate, Solver, newton
 from porthos.integrate.scheme import VELOCITY, Iterated
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
@@ -61,6 +61,11 @@ class Step:
     def increments(self) -> Array:
         """W_i (s, n) for dense output; empty if there is none."""
         return np.empty(0)
+
+    @property
+    def failure(self) -> Status:
+        """How it ended if the equations were not solved."""
+        return Status.NEWTON_STALLED
 
     def resized(self, ratio: float) -> Self:
         """What a step of another size may start from: its unknowns grow with it."""
@@ -138,6 +143,10 @@ class StateScheme(Iterated):
         lost = [system.dissipation(*stage) for stage in stages]
         inner = [system.inner_power(*stage) for stage in stages] if system.inner_ports else np.zeros((len(stages), 0))
         return np.array(y), np.array(lost), np.array(inner)
+
+    def error_of(self, difference: Array, t: float, x: Array) -> Array:
+        """What counts as an error of the difference (n,) of two results, of which one is x at time t."""
+        return difference
 
     def require(self, system: Descriptor) -> None:
         """Refuse a system that lacks what the method needs."""

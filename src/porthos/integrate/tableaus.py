@@ -100,6 +100,17 @@ def gauss(stages: int) -> Tableau:
     return _collocation(f"Gauss({stages})", c, (2 * stages, stages, stages))
 
 
+def composed(base: Tableau, fractions: tuple[float, ...], order: int) -> Tableau:
+    """Steps of a method one after the other, each with one of these parts of the size."""
+    gamma, s = np.array(fractions), base.stages
+    b, begin = np.kron(gamma, base.b), np.cumsum(gamma) - gamma
+    A: Array = np.asarray(np.kron(np.diag(gamma), base.A), dtype=np.float64)
+    for k in range(s, b.size, s):
+        A[k : k + s, :k] = b[:k]
+    c = np.repeat(begin, s) + np.kron(gamma, base.c)
+    return Tableau(f"{base.name}, composed", A, b, c, (order, min(1, base.claims[1]), 0))
+
+
 @cache
 def radau_iia(stages: int) -> Tableau:
     """Collocation at 1 and the roots of the Jacobi polynomial P^(1,0): order 2s - 1."""

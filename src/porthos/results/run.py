@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import Status
+from porthos.errors import PorthosError, Status
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.state_march import States
@@ -117,6 +117,16 @@ class Run(ABC):
         from porthos.show.report import notebook
 
         return notebook(self)
+
+
+def times_within(t: Array, time: ArrayLike) -> Array:
+    """Times as an array, if a run that recorded the times `t` covers them."""
+    times = np.asarray(time, dtype=np.float64)
+    if times.size and not (times.min() >= t[0] and times.max() <= t[-1]):
+        raise PorthosError(
+            f"the run covers t = {t[0]:.6g} to {t[-1]:.6g}, asked for {times.min():.6g} to {times.max():.6g}."
+        )
+    return times
 
 
 def nearest_states(t: Array, times: Array) -> IntArray:

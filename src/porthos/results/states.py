@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.state_march import States
 from porthos.notation import Array, IntArray
-from porthos.results.run import Run
+from porthos.results.run import Run, times_within
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
 
@@ -184,14 +184,12 @@ class StateTrajectory(Run):
 
         For collocation methods it is the collocation polynomial. Shape (n,) for a number, (T, n) for an array.
         """
-        times = np.asarray(time, dtype=np.float64)
         if len(self.raw.increments) != self.t.size - 1:
-            raise PorthosError("dense output needs every step: run simulate(..., every=1).")
-        if times.size and not (times.min() >= self.t[0] and times.max() <= self.t[-1]):
             raise PorthosError(
-                f"the run covers t = {self.t[0]:.6g} to {self.t[-1]:.6g}, asked for {times.min():.6g} to "
-                f"{times.max():.6g}."
+                "dense output needs every step of a Runge-Kutta method, of DiscreteGradient or of Livens: run "
+                f"simulate(..., every=1) with one of them, without times; found {self.scheme}."
             )
+        times = times_within(self.t, time)
         return np.array([self._between(float(t)) for t in times.ravel()]).reshape(*times.shape, self.system.dimension)
 
     def _between(self, time: float) -> Array:

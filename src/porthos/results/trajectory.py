@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.events import Occurrence
@@ -17,8 +18,9 @@ from porthos.integrate.projection import projected
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
 from porthos.results.beams import BeamView, beam_named
+from porthos.results.between import between
 from porthos.results.reactions import nodal_multipliers
-from porthos.results.run import Run
+from porthos.results.run import Run, times_within
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
 from porthos.system.drives import frozen
 from porthos.system.gears import meshed
@@ -83,6 +85,17 @@ class Trajectory(Run):
                 parts = [values[rows][some] for rows, some in zip(self.raw.blocks(), within, strict=True)]
                 arrays[name] = np.concatenate(parts)
         return Trajectory(self.system, replace(self.raw, **arrays), self.scheme, self.events)
+
+    def at(self, time: ArrayLike) -> Trajectory:
+        """States at any times within the run, as a run of its own: `run.at(0.37)["slider"].position`.
+
+        Positions are cubic between recorded states, with an error of fourth order in their distance; velocities are
+        the rates of positions, of third order. Both are as good as the scheme at best. Inputs are interpolated
+        linearly; work, losses and the power balance are NaN.
+        """
+        times = np.atleast_1d(times_within(self.t, time)).ravel()
+        raw = between(self.raw, times, len(self.system.terminals))
+        return Trajectory(self.system, raw, f"{self.scheme}, between its states", self.events)
 
     # --- states
 
