@@ -260,14 +260,14 @@ def test_file_of_a_newer_porthos(run, tmp_path):
     with _opened(path) as file:
         file.groups["porthos"].attrs["format"] = storage.FORMAT + 1
         file.groups["porthos"].attrs["porthos_version"] = "9.9.9"
-    refused(path, "expected format 4, found format 5", "9.9.9", "Update Porthos")
+    refused(path, "expected format 5, found format 6", "9.9.9", "Update Porthos")
 
 
 @pytest.mark.parametrize(
     ("table", "place", "value", "word"),
     [
         ("row_body", (0, 1), 99, "'row_body' names a body that does not exist"),
-        ("load_body", (0,), -1, "'load_body' names a body that does not exist"),
+        ("load_body", (0,), -1, "'load_body' or 'load_other' names a body that does not exist"),
         ("joint_row", (1,), 10**6, "'joint_row' does not divide the rows"),
         ("port_inputs", (0,), 5, "contradict each other"),
     ],

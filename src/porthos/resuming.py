@@ -24,7 +24,7 @@ from porthos.results.loading import Unfinished, unfinished
 from porthos.results.storage import system_tables
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
-from porthos.system.assemble import Source
+from porthos.system.acting import Source
 from porthos.system.mechanical import MechanicalSystem
 
 

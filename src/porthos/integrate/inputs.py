@@ -97,7 +97,7 @@ class Inputs:
             elif kind == "table":
                 result[:, k] = source[np.minimum(rows, len(source) - 1)] @ terminal.basis.T
             else:
-                more = _rows(outputs_at(self.system, k, q, v)) if kind == CONTROLLER else t.size * [()]
+                more = _rows(self.system.loads.rates(k, q, v)) if kind == CONTROLLER else t.size * [()]
                 if kind == CONTROLLER and wants_state(source):
                     more = [(*seen, Sensed(self.system, q[n], v[n])) for n, seen in enumerate(more)]
                 called.append((k, terminal, source, more, np.zeros((t.size, terminal.basis.shape[1]))))
@@ -153,14 +153,6 @@ def known_ports(system: str, terminals: Iterable[Terminal], given: Mapping[str, 
         if name not in open_ports:
             raise InputError(f"system '{system}' has no port '{name}' to give an input to. {nearest(name, open_ports)}")
     return given
-
-
-def outputs_at(system: MechanicalSystem, k: int, q: Array, v: Array) -> Array:
-    """y (K, s) of terminal k in the states q, v (K, N, 4, 3): velocities of its point of action."""
-    terminal, X = system.terminals[k], system.mech.load[k].point
-    d, rate = q[:, terminal.body, 1:], v[:, terminal.body]
-    omega = 0.5 * np.cross(d, rate[:, 1:]).sum(axis=1)
-    return np.concatenate([rate[:, 0] + np.einsum("i,tik->tk", X, rate[:, 1:]), omega], axis=1) @ terminal.basis
 
 
 def _rows(y: Array) -> list[Any]:

@@ -11,6 +11,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from porthos.kernels.compile import inner
+from porthos.kernels.forces import node_outputs
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
@@ -62,17 +63,11 @@ def asked(mech: Mechanism, n: int, substeps: int, wrench: Array, q: Array, v: Ar
     """Fill in the wrenches of all controllers for step n of the march and all its substeps; False if it shall stop."""
     for k in range(feedback.terminal.size):
         load = feedback.terminal[k]
-        b = mech.load[load].body
+        point, spin = node_outputs(mech, load, q, v)
         for j in range(6):
             feedback.y[k, j] = 0.0
-        for i in range(3):
-            v_P, w = v[b, 0, i], 0.0
-            i1, i2 = (i + 1) % 3, (i + 2) % 3
-            for d in range(3):
-                v_P += mech.load[load].point[d] * v[b, d + 1, i]
-                w += 0.5 * (q[b, d + 1, i1] * v[b, d + 1, i2] - q[b, d + 1, i2] * v[b, d + 1, i1])
-            for j in range(6):
-                feedback.y[k, j] += feedback.basis[k, i, j] * v_P + feedback.basis[k, i + 3, j] * w
+            for i in range(3):
+                feedback.y[k, j] += feedback.basis[k, i, j] * point[i] + feedback.basis[k, i + 3, j] * spin[i]
     if call(feedback.address, n) != 1:
         return False
     for k in range(feedback.terminal.size):

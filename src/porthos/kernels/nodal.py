@@ -10,10 +10,10 @@ import numpy as np
 from porthos.kernels.bodies import add_spin, inertia_about_axes
 from porthos.kernels.compile import entry, kernel
 from porthos.kernels.elimination import Factors, add_block, clear, factorise, substitute
-from porthos.kernels.forces import lever
+from porthos.kernels.forces import lever, push_pair, spread
 from porthos.kernels.rows import cross, dot, evaluate, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
-from porthos.kernels.vectors import cross3
+from porthos.kernels.vectors import cross3, part3
 from porthos.notation import Array
 
 REFINEMENTS = 3  # solves that undo what is wrong in the factors
@@ -127,14 +127,18 @@ def applied_forces(mech: Mechanism, q: Array, wrench: Array, acceleration: Array
                 for k in range(3):
                     x[6 * b + 3 + k] -= mech.body[b].euler[i - 1] * part[k]
     for load in range(mech.load.size):
-        b = mech.load[load].body
+        b, F, tau = mech.load[load].body, part3(wrench[load], 0), part3(wrench[load], 3)
+        if mech.load[load].other >= 0:
+            push_pair(mech, load, F[0], tau[0], q, -1.0, x)
+            continue
+        if mech.load[load].turning == 1:
+            F, tau = spread(F, q, b), spread(tau, q, b)
         for k in range(3):
-            x[6 * b + k] += wrench[load, k]
+            x[6 * b + k] += F[k]
         if mech.body[b].rigid:
-            force = (wrench[load, 0], wrench[load, 1], wrench[load, 2])
-            torque = cross3(lever(mech.load[load].point, q, b), force)
+            torque = cross3(lever(mech.load[load].point, q, b), F)
             for k in range(3):
-                x[6 * b + 3 + k] += torque[k] + wrench[load, 3 + k]
+                x[6 * b + 3 + k] += torque[k] + tau[k]
 
 
 @entry

@@ -57,7 +57,10 @@ JOINT = np.dtype(
 LOAD = np.dtype(
     [
         ("point", "f8", 3),  # X_i of the point of action
-        ("body", "i4"),
+        ("axis", "f8", 3),  # of a port in a joint, in the directors of the first body
+        ("body", "i4"),  # N, the ground, only of a port in a joint
+        ("other", "i4"),  # the first body of the joint, which gets the reaction; -1: a load or port on one body
+        ("turning", "i4"),  # 1: the wrench has components along the directors of the body, 0: along world axes
         ("printed", "i4"),  # 1: torque map (32) as printed, 0: exact map
     ],
     align=True,

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import RigidBody, rotation_matrix
-from porthos.model.elements import MOST_TERMS, Element, Joints, Law, number
+from porthos.model.element_base import Element, Joints, Law, number
+from porthos.model.elements import MOST_TERMS
 from porthos.model.joints import Fixed
 from porthos.model.rows import Bend, Stretch
 from porthos.model.sections import Section

@@ -1,117 +1,35 @@
 """Force elements: springs, dampers and other laws between two parts, made of the same rows as joints.
 
-A law is a force F(x) + c x' for one measure of its rows: the distance of two points, the row itself, or an angle.
-A new element is one class in this file.
+A new element is one class in this file; what all of them have is in `element_base.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import ModelError, nearest
-from porthos.model.joint_base import Joint
+from porthos.errors import ModelError
+from porthos.model.bodies import Pose, Rotation, rotation_matrix
+from porthos.model.element_base import Element, Joints, Law, Pull, known_joint, number, turning_rows
+from porthos.model.joint_base import Frame, carried, check_frame
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
-from porthos.model.rows import Angle, Distance, InPlane, Row, Strain
+from porthos.model.rows import Angle, InPlane, Row
 from porthos.model.signals import Level, Rows
-from porthos.notation import Array, finite, normals, positive, vector
+from porthos.notation import Array, finite, positive, vector
 
 MOST_TERMS = 5  # coefficients of a stiffness
-NOWHERE = 1e-9  # points closer than this, relative to their distance from the origin, have no direction between them
-
-Joints = Mapping[str, Joint]
-
-
-@dataclass(frozen=True)
-class Law:
-    """Rows, what is measured of them, and the force: sum of force[k] x^k with x = s - rest, a table, or inverse/s^2."""
-
-    measure: Literal["length", "value", "turn"]
-    rows: tuple[Row | Strain, ...]
-    force: tuple[float, ...] = ()
-    rest: float = 0.0
-    damping: float = 0.0
-    inverse: float = 0.0
-    table: Array | None = None
-    friction: float = 0.0  # mu of mu N s'/sqrt(s'^2 + speed^2); N is the size of the force of a joint's first rows
-    speed: float = 0.0
-    pressed_by: str = ""
-    energy: str = ""  # the expression from which a table was made
-    pressing_rows: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Element:
-    """What all force elements have: a name, two parts, and laws; `kind` is its name in files."""
-
-    name: str
-    kind: ClassVar[str] = ""
-
-    @property
-    def where(self) -> str:
-        """How messages call this element."""
-        return f"{self.kind} '{self.name}'"
-
-    def sides(self, joints: Joints) -> tuple[str, str]:
-        """The names of its two parts."""
-        raise TypeError("Element is the common base; use Spring, Damper, ...")
-
-    def laws(self, joints: Joints) -> tuple[Law, ...]:
-        """What it does."""
-        raise TypeError("Element is the common base; use Spring, Damper, ...")
-
-    def points(self, joints: Joints) -> tuple[Array, Array]:
-        """The points of A and B between which it is drawn."""
-        raise TypeError("Element is the common base; use Spring, Damper, ...")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pull(Element):
-    """An element along the line between a point of A and a point of B."""
-
-    a: str
-    b: str
-    point_a: ArrayLike
-    point_b: ArrayLike
-
-    def __post_init__(self) -> None:
-        for key in ("point_a", "point_b"):
-            object.__setattr__(self, key, vector(getattr(self, key), f"{self.where}: {key}"))
-        if self.distance <= NOWHERE * max(np.abs(self.point_a).max(), np.abs(self.point_b).max()):
-            raise ModelError(
-                f"{self.where}: expected two points with a distance, found both at "
-                f"{np.asarray(self.point_a).tolist()}: the force would have no direction. Move one of them, or use a "
-                "bushing."
-            )
-
-    @property
-    def distance(self) -> float:
-        """How far the points are from each other at the placement."""
-        return float(np.linalg.norm(np.asarray(self.point_b) - np.asarray(self.point_a)))
-
-    def sides(self, joints: Joints) -> tuple[str, str]:
-        """A and B."""
-        return self.a, self.b
-
-    def points(self, joints: Joints) -> tuple[Array, Array]:
-        """The points between which it acts."""
-        return np.asarray(self.point_a), np.asarray(self.point_b)
-
-    @property
-    def _line(self) -> tuple[Row, ...]:
-        return (Distance(np.asarray(self.point_a), np.asarray(self.point_b), 0.0),)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spring(Pull):
     """A spring, and a damper beside it: they pull with F = force + k_1 x + k_2 x^2 + ... + c x', x = distance - length.
 
-    `stiffness` is k_1 in N/m, or the list k_1, k_2, ...; `length` is the distance of the points at rest, that of the
-    placement if it is not given; `table` is a list of pairs (x, F) instead of a stiffness.
+    `stiffness` is k_1 in N/m, or the list k_1, k_2, ...; `length` is the distance of the points at rest, that at the
+    start of a run, where joints are closed, if it is not given; `table` is a list of pairs (x, F) instead of a
+    stiffness.
     """
 
     stiffness: Level = 0.0
@@ -123,14 +41,18 @@ class Spring(Pull):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        length = self.distance if self.length is None else number(self.length, f"{self.where}: length", least=0.0)
-        object.__setattr__(self, "length", length)
+        if self.length is not None:
+            object.__setattr__(self, "length", number(self.length, f"{self.where}: length", least=0.0))
         _read_force(self, "force")
+
+    def settled(self, a: Pose, b: Pose) -> Spring:
+        """With the length that its points have there, if none was given."""
+        super().settled(a, b)
+        return self if self.length is not None else replace(self, length=replace(self, **carried(self, a, b)).distance)
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the distance."""
-        assert self.length is not None
-        return (_law(self, "length", self._line, self.length, self.force),)
+        return (_law(self, "length", self._line, self.distance if self.length is None else self.length, self.force),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,10 +132,12 @@ class TorsionSpring(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Bushing(Element):
-    """Springs and dampers along and about the three world axes at the placement, which stay fixed in the first body.
+    """Springs and dampers along and about three axes that are fixed in the first body: world axes at the placement.
 
     `at` is the point of the second body that is held near that of the first. Forces are k x + c x' for each axis in
-    N/m and N s/m; torques k sin x + ... for the turn x about each axis in N m/rad and N m s.
+    N/m and N s/m; torques k sin x + ... for the turn x about each axis in N m/rad and N m s. With `frame` "body" the
+    axes are those of the first body, `at` is its point, `at_b` that of the second, and `rotation_b` turns vectors of
+    the first into the same ones of the second, as for fixed joints. `axes` is a rotation of the axes.
     """
 
     a: str
@@ -223,10 +147,23 @@ class Bushing(Element):
     damping: ArrayLike = (0.0, 0.0, 0.0)
     turning_stiffness: ArrayLike = (0.0, 0.0, 0.0)
     turning_damping: ArrayLike = (0.0, 0.0, 0.0)
+    at_b: ArrayLike | None = None
+    rotation_b: Rotation = None
+    axes: Rotation = None
+    frame: Frame = "world"
     kind: ClassVar[str] = "bushing"
 
     def __post_init__(self) -> None:
+        check_frame(self.frame, self.where)
+        if self.frame == "body" and self.at_b is None:
+            raise ModelError(
+                f"{self.where}: at_b: expected its point in the frame of '{self.b}', found none. With frame='body' "
+                "`at` is a point of the first part only."
+            )
         object.__setattr__(self, "at", vector(self.at, f"{self.where}: at"))
+        object.__setattr__(self, "at_b", vector(self.at if self.at_b is None else self.at_b, f"{self.where}: at_b"))
+        for key in ("rotation_b", "axes"):
+            rotation_matrix(getattr(self, key), f"{self.where}: {key}")
         for key in ("stiffness", "damping", "turning_stiffness", "turning_damping"):
             values = vector(getattr(self, key), f"{self.where}: {key}")
             if np.any(values < 0.0):
@@ -243,13 +180,19 @@ class Bushing(Element):
 
     def points(self, joints: Joints) -> tuple[Array, Array]:
         """The point, in both bodies."""
-        return np.asarray(self.at), np.asarray(self.at)
+        return np.asarray(self.at), np.asarray(self.at_b)
+
+    def placed(self, a: Pose, b: Pose) -> Bushing:
+        """In world coordinates."""
+        if self.frame == "world":
+            return self
+        return replace(self, frame="world", axes=a.matrix @ rotation_matrix(self.axes), **carried(self, a, b))
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """A law for each axis along and about which there is something; e_i . e_j = -+ sin of the turn about e_k."""
-        at, e = np.asarray(self.at), np.eye(3)
-        rows: list[Row] = [InPlane(e[k], at, at) for k in range(3)]
-        rows += [Angle(e[k - 1], e[k - 2]) for k in range(3)]
+        e, turn = rotation_matrix(self.axes).T, rotation_matrix(self.rotation_b)
+        rows: list[Row] = [InPlane(e[k], *self.points(joints)) for k in range(3)]
+        rows += [Angle(e[k - 1], turn @ e[k - 2]) for k in range(3)]
         K = [*np.asarray(self.stiffness).tolist(), *np.asarray(self.turning_stiffness).tolist()]
         C = [*np.asarray(self.damping).tolist(), *np.asarray(self.turning_damping).tolist()]
         used = [(row, k, c) for row, k, c in zip(rows, K, C, strict=True) if k > 0.0 or c > 0.0]
@@ -314,36 +257,6 @@ class Friction(Element):
 
 
 ELEMENTS: tuple[type[Element], ...] = (Spring, Damper, Attraction, TorsionSpring, Bushing, Friction)
-
-
-def known_joint(element: Any, joints: Joints) -> Joint:
-    """The joint that an element names."""
-    joint = joints.get(element.joint)
-    if joint is None:
-        raise ModelError(
-            f"{element.where}: joint: expected a joint that was added before, found no '{element.joint}'. "
-            f"{nearest(element.joint, joints)}"
-        )
-    return joint
-
-
-def turning_rows(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
-    """Cosine and sine of the turn of the second body since the placement."""
-    m1, m2 = normals(np.asarray(hinge.axis))
-    along = hinge.turn_b @ m1
-    return Angle(m1, along), Angle(m2, along)
-
-
-def number(value: Any, what: str, least: float = -np.inf) -> float:
-    """`value` as a finite number, or a ModelError that names `what`."""
-    try:
-        x = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected a number in SI units, found {value!r}.") from error
-    if not (np.isfinite(x) and x >= least):
-        limit = f" >= {least:g}" if np.isfinite(least) else ""
-        raise ModelError(f"{what}: expected a finite number{limit} in SI units, found {x!r}.")
-    return x
 
 
 def _read_force(element: Any, constant: str) -> None:

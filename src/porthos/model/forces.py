@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
+from porthos.model.joint_base import Frame, check_frame
 from porthos.model.signals import Signal, TimeSignal
 from porthos.notation import vector
 
@@ -30,7 +31,11 @@ def check_torque_map(name: str, where: str) -> None:
 
 @dataclass(frozen=True)
 class Load:
-    """Force and torque on a body in world axes, each a constant or a function of time; `at` is a world point."""
+    """Force and torque on a body, each a constant or a function of time; `at` is the point that the force acts on.
+
+    They are in world axes, and `at` is a world point at the placement; with `frame` "body" all three are in the frame
+    of the body, and turn with it.
+    """
 
     name: str
     body: str
@@ -38,6 +43,7 @@ class Load:
     torque: Signal | None = None
     at: ArrayLike | None = None
     torque_map: TorqueMap = "exact"
+    frame: Frame = "world"
 
     def __post_init__(self) -> None:
         where = f"load '{self.name}'"
@@ -57,6 +63,7 @@ class Load:
         if self.at is not None:
             object.__setattr__(self, "at", vector(self.at, f"{where}: at"))
         check_torque_map(self.torque_map, where)
+        check_frame(self.frame, where)
 
     def wrench_basis(self) -> np.ndarray:
         """The matrix W (6, k) with (F, tau) = W u."""

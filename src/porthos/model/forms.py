@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
-from porthos.errors import ModelError, nearest
+from porthos.errors import ModelError, ModelFileError, nearest
 from porthos.model.beams import Beam, BeamNode, Clamp, Segment
 from porthos.model.bodies import PointMass, RigidBody
 from porthos.model.drives import DRIVES
@@ -30,8 +30,8 @@ from porthos.model.gears import GEARS
 from porthos.model.inertia import Box, Cylinder, HollowCylinder, Inertia, Rod, Sphere
 from porthos.model.joints import JOINTS
 from porthos.model.model import Model
-from porthos.model.nodes import Node
-from porthos.model.ports import Port
+from porthos.model.nodes import Mapping, Node
+from porthos.model.ports import JointPort, Port
 from porthos.model.potentials import POTENTIALS
 from porthos.model.sections import CROSS_SECTIONS
 
@@ -52,7 +52,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the file with named entries; if they are of several kinds, `selector` is the key that says which."""
+    """A part of the file with named entries; if they are of several kinds, `selector` is the key that says which.
+
+    Without a selector kinds are keys that only they have.
+    """
 
     singular: str
     example: str
@@ -66,13 +69,22 @@ class Section:
         for name, entry in expect_mapping(node, title, self.example).entries.items():
             where = f"{self.singular} '{name}'"
             part = expect_mapping(entry, where, self.example.partition(": ")[2])
-            kind = ""
-            if self.selector:
-                kind, part = selected(part, self.selector, self.forms, where)
+            kind, part = self._chosen(part, where)
             form = self.forms[kind]
-            values = read_fields(part, form.keys, where, f"'{kind}'" if kind else f"a {self.singular}")
+            owner = f"'{kind}'" if self.selector else f"a {self.singular}" + (f" with '{kind}'" if kind else "")
+            values = read_fields(part, form.keys, where, owner)
             with blaming(part, where):
                 form.add(model, name, values)
+
+    def _chosen(self, part: Mapping, where: str) -> tuple[str, Mapping]:
+        """The kind of an entry, and its other keys."""
+        if self.selector:
+            return selected(part, self.selector, self.forms, where)
+        found = [kind for kind in self.forms if kind in part.entries or not kind]
+        if not found:
+            keys, given = " or ".join(f"'{kind}'" for kind in self.forms), ", ".join(f"'{k}'" for k in part.entries)
+            raise ModelFileError(f"{part.place}: {where}: expected the key {keys}, found only {given or 'nothing'}.")
+        return found[-1], part
 
     def write(self, model: Model) -> dict[str, Values]:
         """All parts as plain data."""
@@ -178,8 +190,8 @@ SECTIONS: dict[str, Section] = {
         "port",
         "motor: {body: crank, kind: torque, direction: [1, 0, 0]}",
         "",
-        {"": _part(Port, Model.port)},
+        {"body": _part(Port, Model.port), "joint": _part(JointPort, Model.joint_port)},
         lambda model: model.ports,
-        lambda port: "",
+        lambda port: "joint" if isinstance(port, JointPort) else "body",
     ),
 }

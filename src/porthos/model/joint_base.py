@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -40,22 +40,12 @@ class Joint:
     kind: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if self.frame not in ("world", "body"):
-            raise ModelError(f"{self.where}: frame: expected 'world' or 'body', found {self.frame!r}.")
+        check_frame(self.frame, self.where)
         object.__setattr__(self, "rough", bool(self.rough) or self.frame == "body")
 
     def moved(self, a: Pose, b: Pose) -> Self:
         """The joint after a motion of what is fixed in A and in B; poses of the bodies lead from their frames."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        changed = {
-            key: getattr(pose, kind)(np.asarray(given[key]))
-            for pose, kinds in zip((a, b), FIXED_IN, strict=True)
-            for key, kind in kinds.items()
-            if key in given
-        }
-        if "rotation_b" in given:
-            changed["rotation_b"] = b.matrix @ rotation_matrix(given["rotation_b"]) @ a.matrix.T
-        return replace(self, frame="world", rough=True, **changed)
+        return replace(self, frame="world", rough=True, **carried(self, a, b))
 
     @property
     def pairs(self) -> tuple[tuple[Array, Array], ...]:
@@ -89,6 +79,26 @@ class Joint:
     def points(self) -> tuple[Array, Array]:
         """The points of A and B at which the reaction force is reported."""
         raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
+
+
+def carried(part: Any, a: Pose, b: Pose) -> dict[str, Any]:
+    """The fields of a joint or force element that are fixed in A or in B, after a motion of these."""
+    given = {f.name: getattr(part, f.name) for f in fields(part)}
+    changed = {
+        key: getattr(pose, kind)(np.asarray(given[key]))
+        for pose, kinds in zip((a, b), FIXED_IN, strict=True)
+        for key, kind in kinds.items()
+        if key in given
+    }
+    if "rotation_b" in given:
+        changed["rotation_b"] = b.matrix @ rotation_matrix(given["rotation_b"]) @ a.matrix.T
+    return changed
+
+
+def check_frame(frame: str, where: str) -> None:
+    """Refuse an unknown frame."""
+    if frame not in ("world", "body"):
+        raise ModelError(f"{where}: frame: expected 'world' or 'body', found {frame!r}.")
 
 
 def check_rotation(joint: Joint, value: Rotation) -> None:

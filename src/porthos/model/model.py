@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, nearest
-from porthos.model import elements as e
 from porthos.model.beams import Beam, BeamNode, Clamp, Segment
 from porthos.model.bodies import Body, Ground, PointMass, RigidBody
+from porthos.model.element_base import Element
 from porthos.model.forces import Load, TorqueMap
 from porthos.model.forcing import Forcing
 from porthos.model.inertia import Inertia
 from porthos.model.joining import Joining, Side
-from porthos.model.joint_base import Joint
-from porthos.model.ports import Port, PortKind
+from porthos.model.joint_base import Frame, Joint
+from porthos.model.ports import DrivingKind, JointPort, Port, PortKind
 from porthos.model.rows import Row, Strain, check_held
 from porthos.model.sections import Section
 from porthos.notation import Array, vector
@@ -42,9 +42,9 @@ class Model(Joining, Forcing):
         self.ground = Ground()
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
-        self._elements: dict[str, e.Element] = {}
+        self._elements: dict[str, Element] = {}
         self._loads: dict[str, Load] = {}
-        self._ports: dict[str, Port] = {}
+        self._ports: dict[str, Port | JointPort] = {}
         self._beams: dict[str, Beam] = {}
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Model(Joining, Forcing):
         return _made_last(self._joints, Clamp)
 
     @property
-    def elements(self) -> tuple[e.Element, ...]:
+    def elements(self) -> tuple[Element, ...]:
         """Springs, dampers and other force elements in the order in which they were added, then segments of beams."""
         return _made_last(self._elements, Segment)
 
@@ -79,8 +79,8 @@ class Model(Joining, Forcing):
         return tuple(self._loads.values())
 
     @property
-    def ports(self) -> tuple[Port, ...]:
-        """Named ports in the order in which they were added."""
+    def ports(self) -> tuple[Port | JointPort, ...]:
+        """Named ports, on bodies and in joints, in the order in which they were added."""
         return tuple(self._ports.values())
 
     # --- bodies
@@ -160,13 +160,15 @@ class Model(Joining, Forcing):
         torque: Any = None,
         at: ArrayLike | None = None,
         torque_map: TorqueMap = "exact",
+        frame: Frame = "world",
     ) -> Load:
         """A force at the body-fixed point `at` (default: centre of mass) and a torque, in world axes.
 
-        Each is a constant vector or a function of time.
+        Each is a constant vector or a function of time. With frame="body" all of it is in the frame of the body, and
+        turns with it.
         """
-        load = Load(self._new(name), self._body_name(body), force, torque, at, torque_map)
-        self._check_acting(f"load '{name}'", load.body, load.at, torque is not None)
+        load = Load(self._new(name), self._body_name(body), force, torque, at, torque_map, frame)
+        self._check_acting(f"load '{name}'", load, torque is not None)
         self._loads[name] = load
         return load
 
@@ -178,10 +180,24 @@ class Model(Joining, Forcing):
         at: ArrayLike | None = None,
         direction: ArrayLike | None = None,
         torque_map: TorqueMap = "exact",
+        frame: Frame = "world",
     ) -> Port:
-        """A port whose input is given to `simulate(..., inputs={name: u})`; its output is the conjugate velocity."""
-        port = Port(self._new(name), self._body_name(body), kind, at, direction, torque_map)
-        self._check_acting(f"port '{name}'", port.body, port.at, kind != "force")
+        """A port whose input is given to `simulate(..., inputs={name: u})`; its output is the conjugate velocity.
+
+        With frame="body" point, direction and input are in the frame of the body, and turn with it.
+        """
+        port = Port(self._new(name), self._body_name(body), kind, at, direction, torque_map, frame)
+        self._check_acting(f"port '{name}'", port, kind != "force")
+        self._ports[name] = port
+        return port
+
+    def joint_port(self, name: str, joint: Joint | str, kind: DrivingKind | None = None) -> JointPort:
+        """A motor in a joint: its input is the torque about the axis or the force along it, its output the rate.
+
+        It acts on the second part of the joint, and back on the first. A cylindrical joint needs the `kind`.
+        """
+        known = joint if isinstance(joint, str) else getattr(joint, "name", str(joint))
+        port = JointPort(self._new(name), known, kind).resolved(self._joints)
         self._ports[name] = port
         return port
 
@@ -262,8 +278,10 @@ class Model(Joining, Forcing):
             )
         return name
 
-    def _act(self, element: e.Element) -> e.Element:
+    def _act(self, element: Element) -> Element:
         self._new(element.name)
+        poses = [self._bodies.get(name, self.ground).pose for name in element.sides(self._joints)]
+        element = element.placed(*poses)
         rows = tuple(row for law in element.laws(self._joints) for row in law.rows)
         self._check_sides(element.where, element.sides(self._joints), element.points(self._joints), rows)
         self._elements[element.name] = element
@@ -283,18 +301,23 @@ class Model(Joining, Forcing):
             if isinstance(part, PointMass):
                 check_held(where, part, side, points[side], rows)
 
-    def _check_acting(self, where: str, body: str, at: ArrayLike | None, turns: bool) -> None:
-        """Refuse a torque on a point mass, or a force beside it."""
-        part = self._bodies[body]
+    def _check_acting(self, where: str, acting: Load | Port, turns: bool) -> None:
+        """Refuse a torque on a point mass, a force beside it, and its frame, as it has no axes."""
+        part = self._bodies[acting.body]
         if not isinstance(part, PointMass):
             return
         if turns:
             raise ModelError(
-                f"{where}: expected a force, found a torque on the point mass '{body}', which has no rotation. "
+                f"{where}: expected a force, found a torque on the point mass '{part.name}', which has no rotation. "
                 "Give a force only (for a port: kind='force'), or use a rigid body."
             )
-        if at is not None:
-            part.require_at(where, np.asarray(at))
+        if acting.frame == "body":
+            raise ModelError(
+                f"{where}: frame: expected 'world' on the point mass '{part.name}', which has no axes of its own, "
+                "found 'body'. Leave it away, or use a rigid body."
+            )
+        if acting.at is not None:
+            part.require_at(where, np.asarray(acting.at))
 
 
 def _made_last(parts: dict[str, T], made: type) -> tuple[T, ...]:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import Ground
-from porthos.model.elements import Element, Joints, Law, Pull, known_joint, turning_rows
+from porthos.model.element_base import Element, Joints, Law, Pull, known_joint, turning_rows
 from porthos.model.expressions import formula, parts, rates
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
 from porthos.model.rows import InPlane

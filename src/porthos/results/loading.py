@@ -267,11 +267,22 @@ def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
     _check_gears(tables, sizes)
     if edges[0] != 0 or edges[-1] != rows or np.any(np.diff(edges) < 0):
         raise ValueError("table 'joint_row' does not divide the rows among the joints")
-    for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1), ("load_body", bodies)):
+    for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1)):
         if np.any(tables[name] < 0) or np.any(tables[name] >= limit):
             raise ValueError(f"table '{name}' names a body that does not exist")
+    _check_loads(tables, bodies)
     if np.any(tables["port_body"] != tables["load_body"]) or tables["port_inputs"].sum() != sizes["n_input"]:
         raise ValueError(f"the tables of the {ports} loads and ports contradict each other")
+
+
+def _check_loads(tables: dict[str, Any], bodies: int) -> None:
+    """Loads act on bodies; a port in a joint may have the ground on one side."""
+    body, other = tables["load_body"], tables["load_other"]
+    last = np.where(other >= 0, bodies, bodies - 1)
+    if np.any(body < 0) or np.any(body > last) or np.any(other < -1) or np.any(other > bodies) or np.any(body == other):
+        raise ValueError("table 'load_body' or 'load_other' names a body that does not exist")
+    if not np.all(np.isin(tables["load_turning"], (0, 1))):
+        raise ValueError("table 'load_turning' has a number that means nothing")
 
 
 def _check_laws(tables: dict[str, Any], sizes: dict[str, int]) -> None:

@@ -24,7 +24,7 @@ from porthos.system.tables import plain
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 4  # raised whenever an older Porthos could not read the group any more; files have seals since 4
+FORMAT = 5  # raised whenever an older Porthos could not read the group any more; files have seals since 4
 GROUP = "porthos"
 
 # Variables of the root: dimensions, units, long name.
@@ -67,6 +67,9 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "joint_body": ("n_link", "side"),
     "load_body": ("n_port",),
     "load_point": ("n_port", "xyz"),
+    "load_axis": ("n_port", "xyz"),
+    "load_other": ("n_port",),
+    "load_turning": ("n_port",),
     "load_printed": ("n_port",),
     "row_law": ("n_row",),
     "law_rest": ("n_law",),

@@ -127,13 +127,22 @@ class PortView:
 
     @property
     def force(self) -> Array:
-        """Force on the body in world axes (T, 3)."""
-        return self._run.raw.wrench[:, self._index, :3]
+        """Force on the body in world axes (T, 3); in a joint on its second body, and back on the first."""
+        return self._wrench[:, :3]
 
     @property
     def torque(self) -> Array:
         """Torque on the body in world axes (T, 3), about the point at which it acts."""
-        return self._run.raw.wrench[:, self._index, 3:]
+        return self._wrench[:, 3:]
+
+    @cached_property
+    def _wrench(self) -> Array:
+        loads, raw = self._run.system.loads, self._run.raw
+
+        def turned(rows: slice) -> tuple[Array, ...]:
+            return (loads.in_world(self._index, raw.wrench[rows, self._index], raw.q[rows]),)
+
+        return self._run.in_blocks(turned)[0]
 
     @property
     def work(self) -> Array:

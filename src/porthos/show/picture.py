@@ -19,7 +19,7 @@ from porthos.notation import Array, vector
 from porthos.results.trajectory import Trajectory
 from porthos.show.beam_solids import inner_nodes
 from porthos.show.scene import scene_of, together
-from porthos.show.solids import GROUND, Solid, joint_point
+from porthos.show.solids import GROUND, Solid, joint_point, load_point
 
 MANY = 4  # bodies of which paths are shown from the start
 NEGLIGIBLE = 1e-9  # arrows smaller than this, relative to those of their kind, are none
@@ -82,8 +82,9 @@ class Picture:
         for run, first in zip(self._runs, self._first, strict=True):
             system = run.system
             for k, terminal in enumerate(system.terminals):
-                at = system.principal[terminal.body] @ system.mech.load[k].point
-                arrows += self._pair("loads", terminal.name, run.port(terminal.name), first + terminal.body, at)
+                part, at = load_point(run, k)
+                place = part if part == GROUND else first + part
+                arrows += self._pair("loads", terminal.name, run.port(terminal.name), place, at)
             for k, name in enumerate(system.joint_names if self._detailed else ()):
                 part, at = joint_point(run, k, 1)
                 arrows += self._pair("reactions", name, run.joint(name), part if part == GROUND else first + part, at)

@@ -74,7 +74,15 @@ def stick(part: int, start: Array, end: Array, radius: float, colour: str, group
 
 def joint_point(run: Trajectory, joint: int, side: int) -> tuple[int, Array]:
     """The part on one side of a joint, and the joint's point in the frame of that part that the user gave."""
-    body, point = int(run.system.mech.joint[joint].body[side]), run.system.joint_points[joint, side]
+    return _in_frame(run, int(run.system.mech.joint[joint].body[side]), run.system.joint_points[joint, side])
+
+
+def load_point(run: Trajectory, load: int) -> tuple[int, Array]:
+    """The same for a load or port."""
+    return _in_frame(run, int(run.system.mech.load[load].body), run.system.mech.load[load].point)
+
+
+def _in_frame(run: Trajectory, body: int, point: Array) -> tuple[int, Array]:
     if body == len(run.system.body_names):
         return GROUND, point
     return body, run.system.principal[body] @ point

@@ -52,8 +52,8 @@ def model_tables(run: Trajectory) -> str:
             "Loads and ports",
             ["name", "kind", "on", "inputs"],
             [
-                [escape(terminal.name), _kind(about, terminal.name), _body_name(run, terminal.body), _inputs(terminal)]
-                for terminal in run.system.terminals
+                [escape(terminal.name), _kind(about, terminal.name), _acted_on(run, k, terminal), _inputs(terminal)]
+                for k, terminal in enumerate(run.system.terminals)
             ],
         ),
     ]
@@ -113,7 +113,21 @@ def _joint(run: Trajectory, k: int, joint: dict[str, Any]) -> list[str]:
 
 
 def _element(element: dict[str, Any]) -> list[str]:
-    place = ("name", "kind", "a", "b", "points", "point_a", "point_b", "at", "joint")
+    place = {
+        "name",
+        "kind",
+        "a",
+        "b",
+        "points",
+        "point_a",
+        "point_b",
+        "at",
+        "at_b",
+        "joint",
+        "frame",
+        "rotation_b",
+        "axes",
+    }
     law = {key: value for key, value in element.items() if key not in place and value is not None}
     words = [f"{key.replace('_', ' ')} {_law(value)}" for key, value in law.items() if np.any(value)]
     return [
@@ -135,7 +149,13 @@ def _kind(about: dict[str, Any], name: str) -> str:
 
 
 def _body_name(run: Trajectory, index: int) -> str:
-    return escape(run.system.body_names[index])
+    return escape([*run.system.body_names, "ground"][index])
+
+
+def _acted_on(run: Trajectory, k: int, terminal: Any) -> str:
+    """The body, or both of a joint."""
+    other = int(run.system.mech.load[k].other)
+    return f"{_body_name(run, other)} \N{EN DASH} " * (other >= 0) + _body_name(run, terminal.body)
 
 
 def _inputs(terminal: Any) -> str:

@@ -12,18 +12,16 @@ from porthos.kernels import ahead
 from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TABLE, TERMS, TURN, VALUE, Mechanism
 from porthos.model.bodies import Body, PointMass, RigidBody
 from porthos.model.drives import TurnDrive
-from porthos.model.elements import Law
-from porthos.model.forces import Load
+from porthos.model.element_base import Law
 from porthos.model.gears import GearJoint
 from porthos.model.model import Model
-from porthos.model.ports import Port
 from porthos.notation import Array
-from porthos.system.closing import Closing, close, held_bodies, is_open
+from porthos.system.acting import load_columns, terminals_of
+from porthos.system.closing import Closing, close, held_bodies, is_open, settled
 from porthos.system.coefficients import Placement, Rows
 from porthos.system.describe import describe
 from porthos.system.drives import Driven
 from porthos.system.initial import place
-from porthos.system.loads import Terminal
 from porthos.system.massless import GHOST, TINY, without_inertia
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.mobility import Jacobian
@@ -92,9 +90,10 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
             rows.place = placement
         else:
             rows.add_joint(joint)
-    for element in model.elements:
+    elements = settled(model, closing)
+    for element in elements:
         rows.add_element(element, {joint.name: joint for joint in model.joints})
-    terminals = tuple(_terminal(part, placement) for part in _acting(model))
+    terminals = terminals_of(model, placement)
     light = [body.name for body in model.bodies if 0.0 < body.mass <= TINY * max(b.mass for b in model.bodies)]
     mech = _tables(model, placement, rows, Jacobian(model, closing).carried(light) if light else set())
     points, joints = np.array(rows.points).reshape(-1, 2, 3), len(model.joints)
@@ -103,20 +102,19 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
         mech=mech,
         body_names=tuple(body.name for body in model.bodies),
         joint_names=tuple(joint.name for joint in model.joints),
-        element_names=tuple(element.name for element in model.elements),
+        element_names=tuple(element.name for element in elements),
         terminals=terminals,
         drives=tuple(Driven.of(drive.name, drive.motion) for _, drive in rows.drives),
         principal=placement.principal,
         joint_points=points[:joints],
         length=_length(mech, points.reshape(-1, 3), placement, model),
-        description=describe(model, closing),
+        description=describe(model, elements, closing),
     )
 
 
 def _tables(model: Model, placement: Placement, rows: Rows, carried: set[str]) -> Mechanism:
     """The arrays; bodies that are `carried` are so light that they count as such without mass."""
     moments = placement.moments
-    acting = _acting(model)
     sides = np.array([[placement.index[name] for name in pair] for pair in rows.sides], dtype=np.int64).reshape(-1, 2)
     largest = moments.max(axis=1, keepdims=True)
     mass = np.array([body.mass for body in model.bodies])
@@ -141,9 +139,7 @@ def _tables(model: Model, placement: Placement, rows: Rows, carried: set[str]) -
         c=np.array(rows.c, dtype=np.float64),
         joint_row=np.concatenate([[0], np.cumsum(rows.counts)]).astype(np.int64),
         joint_body=sides,
-        load_body=np.array([placement.index[x.body] for x in acting], dtype=np.int64),
-        load_point=np.array([_acting_point(x, placement) for x in acting]).reshape(-1, 3),
-        load_printed=np.array([x.torque_map == "printed" for x in acting], dtype=np.int64),
+        **load_columns(model, placement),
         row_law=np.array(rows.row_law, dtype=np.int64),
         **_law_columns(rows.laws),
         law_pressing=np.array(rows.pressing, dtype=np.int64).reshape(-1, 2),
@@ -213,44 +209,6 @@ def _wheel_columns(rows: Rows) -> dict[str, Any]:
         f"wheel_{name}": values.astype(types[name]) if name in types else values.reshape(-1, 3)
         for name, values in columns.items()
     }
-
-
-def _acting(model: Model) -> list[Load | Port]:
-    """Everything that has an input and an output: loads first, then ports."""
-    return [*model.loads, *model.ports]
-
-
-def _acting_point(part: Load | Port, placement: Placement) -> Array:
-    return np.zeros(3) if part.at is None else placement.point(part.body, np.asarray(part.at))
-
-
-def _terminal(part: Load | Port, placement: Placement) -> Terminal:
-    basis = part.wrench_basis()
-    source = Source(tuple(p for p in (part.force, part.torque) if p is not None)) if isinstance(part, Load) else None
-    return Terminal(part.name, placement.index[part.body], basis, source)
-
-
-class Source:
-    """The function u(t) of a load: force and torque, as far as it has them, one behind the other."""
-
-    def __init__(self, parts: tuple[Any, ...]) -> None:
-        self.parts = parts
-        self.breakpoints = tuple(t for p in parts for t in getattr(p, "breakpoints", ()))
-        self._constant = None if any(callable(p) for p in parts) else np.concatenate(parts)
-
-    def __call__(self, t: float) -> Array:
-        """The values at time t."""
-        if self._constant is not None:
-            return self._constant
-        return np.concatenate([_three(p(t)) if callable(p) else p for p in self.parts])
-
-
-def _three(value: Any) -> Array:
-    """What a function of time gave as a vector, or a ValueError; the march adds the name of the load and the time."""
-    a = np.asarray(value, dtype=np.float64)
-    if a.shape != (3,):
-        raise ValueError(f"expected 3 numbers, found {value!r}")
-    return a
 
 
 def _length(mech: Mechanism, points: Array, placement: Placement, model: Model) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 
 from porthos.errors import InconsistentStateError, ModelError, nearest
 from porthos.model.bodies import STILL, Body, Pose, RigidBody, least_turn, rotation_matrix
+from porthos.model.element_base import Element
 from porthos.model.gears import GearJoint
 from porthos.model.joint_base import GAP_LIMIT, Joint
 from porthos.model.joints import RigidLink
@@ -68,6 +69,13 @@ class Closing:
     def closed(self, joint: Joint) -> Joint:
         """The joint in world coordinates where it is closed."""
         return joint.moved(self.motion.get(joint.a, STILL), self.motion.get(joint.b, STILL))
+
+
+def settled(model: Model, closing: Closing | None) -> list[Element]:
+    """The force elements with what they take from where the joints are closed, such as lengths at rest."""
+    joints, motion = {joint.name: joint for joint in model.joints}, {} if closing is None else closing.motion
+    ends = [(element, *element.sides(joints)) for element in model.elements]
+    return [element.settled(motion.get(a, STILL), motion.get(b, STILL)) for element, a, b in ends]
 
 
 def is_open(model: Model) -> bool:

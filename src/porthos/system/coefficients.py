@@ -13,7 +13,7 @@ import numpy as np
 
 from porthos.model.bodies import RigidBody
 from porthos.model.drives import Drive
-from porthos.model.elements import Element, Law
+from porthos.model.element_base import Element, Law
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.model.rows import (

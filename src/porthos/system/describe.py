@@ -10,15 +10,16 @@ import numpy as np
 from porthos.model.beams import Beam, Segment
 from porthos.model.bodies import RigidBody
 from porthos.model.drives import Drive
-from porthos.model.elements import Element
+from porthos.model.element_base import Element
 from porthos.model.gears import Gear, GearJoint
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.notation import Array
+from porthos.system.acting import body_of
 from porthos.system.closing import Closing
 
 
-def describe(model: Model, closing: Closing | None = None) -> dict[str, Any]:
+def describe(model: Model, elements: list[Element], closing: Closing | None = None) -> dict[str, Any]:
     """Name, gravity, bodies with shapes, joints and elements with points, loads and ports, as data for JSON.
 
     Points and axes are those at the start, where the assembly has closed the joints.
@@ -36,10 +37,10 @@ def describe(model: Model, closing: Closing | None = None) -> dict[str, Any]:
             for body in model.bodies
         ],
         "joints": [_joint(joint if closing is None else closing.closed(joint)) for joint in model.joints],
-        "elements": [{**_element(element), **_ends(model, element)} for element in model.elements],
+        "elements": [{**_element(element), **_ends(model, element)} for element in elements],
         "beams": [_beam(beam) for beam in model.beams],
         "loads": [{"name": load.name, "body": load.body} for load in model.loads],
-        "ports": [{"name": port.name, "body": port.body, "kind": port.kind} for port in model.ports],
+        "ports": [{"name": port.name, "body": body_of(port, model), "kind": port.kind} for port in model.ports],
     }
 
 

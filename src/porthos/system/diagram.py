@@ -9,11 +9,10 @@ from typing import Any
 from porthos.model.beams import Segment
 from porthos.model.bodies import PointMass
 from porthos.model.drives import Drive
-from porthos.model.forces import Load
 from porthos.model.gears import GearJoint
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
-from porthos.model.ports import Port
+from porthos.system.acting import acting
 from porthos.system.mobility import Mobility, mobility
 
 
@@ -156,8 +155,7 @@ def diagram(model: Model) -> Diagram:
         if not isinstance(one, Segment)
     ]
     masses = {body.name: "point mass" if isinstance(body, PointMass) else "body" for body in model.bodies}
-    acting: list[Load | Port] = [*model.loads, *model.ports]
-    inputs = sum(part.wrench_basis().shape[1] for part in acting)
+    inputs = sum(part.wrench_basis().shape[1] for part in acting(model))
     everything = {model.ground.name: "ground", **masses}
     loops = tuple(_loops(everything, joints))  # a beam between two joints closes none: it gives way
     parts = {name: kind for name, kind in everything.items() if name not in whole}

@@ -13,11 +13,12 @@ import numpy as np
 
 from porthos.model.bodies import RigidBody
 from porthos.model.drives import Drive
-from porthos.model.elements import Law
+from porthos.model.element_base import Law
 from porthos.model.forces import Load
 from porthos.model.model import Model
-from porthos.model.ports import Port
+from porthos.model.ports import JointPort, Port
 from porthos.notation import Array
+from porthos.system.acting import acting, body_of, load_columns, terminals_of
 from porthos.system.coefficients import Placement, Rows
 from porthos.system.writing import LATEX, TEXT, Combination, Hand, Vector
 
@@ -107,16 +108,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Input:
-    """A load or port: (F, tau) = basis u at the point X of a body."""
+    """A load or port: (F, tau) = basis u at the point X of a body, in world axes, its directors, or along an axis."""
 
-    part: Load | Port
+    part: Load | Port | JointPort
+    body: str
     rigid: bool
     point: Array
-
-    @property
-    def basis(self) -> Array:
-        """The matrix (6, k)."""
-        return self.part.wrench_basis()
+    axis: Array
+    basis: Array  # (6, k)
 
 
 @dataclass(frozen=True)
@@ -269,9 +268,13 @@ class Equations:
         part, basis = one.part, one.basis
         kind = "Load" if isinstance(part, Load) else "Port"
         given = ", u(t) is given" if kind == "Load" else ""
-        sentence = (
-            f"{kind} '{hand.name(part.name)}' on '{hand.name(part.body)}', {_counted(basis.shape[1], 'input')}{given}."
-        )
+        where = f"on '{hand.name(one.body)}'"
+        if isinstance(part, JointPort):
+            where = f"in the joint '{hand.name(part.joint)}', on '{hand.name(one.body)}' and back"
+        sentence = f"{kind} '{hand.name(part.name)}' {where}, {_counted(basis.shape[1], 'input')}{given}."
+        if isinstance(part, JointPort):
+            pushed = hand.bold("F" if part.kind == "force" else "tau")
+            return sentence, [f"{pushed} = {hand.along % hand.triple(one.axis)}", hand.exact % hand.triple(one.point)]
         formulas = []
         for letter, rows in (("F", basis[:3]), ("tau", basis[3:])):
             used = rows.any(axis=0)
@@ -279,6 +282,7 @@ class Equations:
             if used.any():
                 value = hand.bold("u") if used.all() else hand.part % (used.argmax(), used.argmax() + 3)
                 value = f"{hand.triple(rows[:, 0])} u" if used.size == 1 else value
+            value = hand.turned % value if part.frame == "body" and used.any() else value
             formulas.append(f"{hand.bold(letter)} = {value}")
         acts = hand.acting
         if one.rigid:
@@ -327,17 +331,19 @@ def equations(model: Model) -> Equations:
         sides = joint.a, joint.b
         held.append(Link(joint.name, joint.kind, sides, _rows(rows, rigid, True), first, motion=motion))
         first += held[-1].size
-    acting = []
+    giving = []
     for element in model.elements:
         rows = Rows(placement)
         rows.add_element(element, joints)
         laws, ends = tuple(rows.laws), element.sides(joints)
-        acting.append(Link(element.name, element.kind, ends, _rows(rows, rigid, False), laws=laws))
-    inputs, given = [], list[Load | Port]([*model.loads, *model.ports])
-    for one in given:
-        point = np.zeros(3) if one.at is None else placement.point(one.body, np.asarray(one.at))
-        inputs.append(Input(one, rigid[placement.index[one.body]], point))
-    return Equations(model.name, model.gravity, tuple(parts), tuple(held), tuple(acting), tuple(inputs))
+        giving.append(Link(element.name, element.kind, ends, _rows(rows, rigid, False), laws=laws))
+    inputs, table = [], load_columns(model, placement)
+    for one, body, point, axis, terminal in zip(
+        acting(model), table["load_body"], table["load_point"], table["load_axis"], terminals_of(model, placement),
+        strict=True,
+    ):  # fmt: skip
+        inputs.append(Input(one, body_of(one, model), [*rigid, True][body], point, axis, terminal.basis))
+    return Equations(model.name, model.gravity, tuple(parts), tuple(held), tuple(giving), tuple(inputs))
 
 
 def _rows(rows: Rows, rigid: list[bool], joined: bool) -> tuple[RowEquation, ...]:

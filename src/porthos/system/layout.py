@@ -93,7 +93,8 @@ def _layout(
     mass = np.where(mech.body.mass > 0.0, mech.body.mass, 1.0)
     factors, solve = operations(pattern)
     ghosts, spins = mech.body.ghost.any(), mech.body.spin.any()
-    exact = not (ghosts or spins or mech.law.friction.any() or mech.gear.size)
+    followers = np.any((mech.load.other >= 0) | (mech.load.turning == 1))  # loads whose slopes are left out in part
+    exact = not (ghosts or spins or mech.law.friction.any() or mech.gear.size or followers)
     worth = max(CHEAPEST, ITERATION * factors / max(1.0, solve))
     return Layout(
         pattern,

@@ -31,6 +31,7 @@ from porthos.kernels.tables import (
 )
 from porthos.notation import Array, IntArray, Records, records
 
+OF_LOADS = ("body", "point", "axis", "other", "turning", "printed")
 OF_BODIES = ("mass", "euler", "ghost", "spin", "rigid")
 DRIVEN = ("row", "measure", "rest", "ahead", "across")
 WHEELS = ("row", "side", "part", "radius", "ahead", "across", "held")
@@ -55,6 +56,9 @@ class Plain(NamedTuple):
     joint_body: IntArray  # (J, 2)
     load_body: IntArray  # (L,)
     load_point: Array  # (L, 3)
+    load_axis: Array  # (L, 3)
+    load_other: IntArray  # (L,)
+    load_turning: IntArray  # (L,)
     load_printed: IntArray  # (L,)
     row_law: IntArray  # (R,)
     law_rest: Array  # (F,)
@@ -102,7 +106,7 @@ def mechanism(plain: Plain) -> Mechanism:
             shifting=_shifting(plain.joint_row, form),
             soft=_soft(plain.joint_row, plain.row_law),
         ),
-        load=records(LOAD, point=plain.load_point, body=plain.load_body, printed=plain.load_printed),
+        load=records(LOAD, **{name: getattr(plain, f"load_{name}") for name in OF_LOADS}),
         drive=records(
             DRIVE, **{name: getattr(plain, f"drive_{name}") for name in DRIVEN}, marker=places[plain.drive_row, 0, 0]
         ),
@@ -139,7 +143,7 @@ def plain(mech: Mechanism) -> Plain:
         c=column(mech.row, "c"),
         joint_row=np.append(0, column(mech.joint, "last")),
         joint_body=column(mech.joint, "body"),
-        **{f"load_{name}": column(mech.load, name) for name in ("body", "point", "printed")},
+        **{f"load_{name}": column(mech.load, name) for name in OF_LOADS},
         row_law=column(mech.row, "law"),
         **{f"law_{name}": column(mech.law, name) for name in LAW.names or ()},
         knot=mech.knot,

@@ -81,6 +81,8 @@ class Hand:
     acting: str  # of an input on a point mass
     exact: str  # the same on a rigid body, point
     printed: str
+    turned: str  # numbers along the directors of the body
+    along: str  # the input along an axis in the directors of the first body of a joint
     special: dict[int, str]
 
     def bold(self, name: str) -> str:
@@ -184,6 +186,8 @@ TEXT = Hand(
     rigidity="1/2 (d_i . d_i - 1) = 0 for i = 1, 2, 3,  d_1 . d_2 = 0,  d_1 . d_3 = 0,  d_2 . d_3 = 0",
     acting="f_phi = F",
     exact="f_phi = F,  f_i = X_i F + 1/2 tau x d^i with the reciprocal directors d^i,  X = %s",
+    turned="(d_1, d_2, d_3) %s",
+    along="u (d_1, d_2, d_3)_A %s",
     printed="f_phi = F,  f_i = 1/2 (r x F + tau) x d_i,  r = X_1 d_1 + X_2 d_2 + X_3 d_3,  X = %s",
     special={},
 )
@@ -223,6 +227,8 @@ LATEX = Hand(
     acting=r"\boldsymbol{f}_\varphi = \boldsymbol{F}",
     exact=r"\boldsymbol{f}_\varphi = \boldsymbol{F}, \quad \boldsymbol{f}_i = X_i \boldsymbol{F} + \frac{1}{2} "
     r"\boldsymbol{\tau} \times \boldsymbol{d}^i \text{ with the reciprocal directors } \boldsymbol{d}^i, \quad X = %s",
+    turned=r"(\boldsymbol{d}_1, \boldsymbol{d}_2, \boldsymbol{d}_3)\, %s",
+    along=r"u\, (\boldsymbol{d}_1, \boldsymbol{d}_2, \boldsymbol{d}_3)_A\, %s",
     printed=r"\boldsymbol{f}_\varphi = \boldsymbol{F}, \quad \boldsymbol{f}_i = \frac{1}{2} (\boldsymbol{r} \times "
     r"\boldsymbol{F} + \boldsymbol{\tau}) \times \boldsymbol{d}_i, \quad \boldsymbol{r} = X_1 \boldsymbol{d}_1 + X_2 "
     r"\boldsymbol{d}_2 + X_3 \boldsymbol{d}_3, \quad X = %s",
