@@ -24,6 +24,7 @@ LATUSSEK = "Latussek, Kinon, Betsch (2026)"
 AGAIN = "computed again with other methods"
 LIBRARY = "multibody benchmark library"
 ELLIPTIC = "exact, elliptic functions"
+STEADY = "exact: steady precession of Lagrange's top"
 
 
 @dataclass(frozen=True)
@@ -351,6 +352,16 @@ REFERENCES: tuple[Reference, ...] = (
     *_tension("index 3", (3.94e-3, 9.85e-4), (0.2483, 0.1231)),
     *_tension("stabilised", (1.98e-3, 4.96e-4), (1.92e-3, 4.78e-4)),
     Reference("heavy_top", "E", "energy [J] at t = 2 s", 5435.6967908655, 5e-9, "conservation"),
+    Reference("lagrange_top", "nutation", "lowest and highest nutation [rad]", (np.pi / 3, np.pi / 3), 1e-9, STEADY),
+    Reference("lagrange_top", "precession", "precession [rad] in 1 s", 10.0, 1e-9, STEADY),
+    Reference(
+        "lagrange_top",
+        "orders",
+        "orders of the nodding: PH-MP, PH-MP-GGL, compositions of order 4 and 6",
+        (2, 2, 4, 6),
+        0.05,
+        STEADY,
+    ),
     Reference(
         "maxwell",
         "state",
