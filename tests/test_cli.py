@@ -28,6 +28,7 @@ from gallery import (
     cylindrical_pair,
     double_pendulum,
     flexible_arm,
+    four_bar,
     four_particles,
     free_rigid_body,
     governor,
@@ -54,6 +55,7 @@ GALLERY = {
     "cylindrical-pair": cylindrical_pair,
     "double-pendulum": double_pendulum,
     "flexible-arm": flexible_arm,
+    "four-bar": four_bar,
     "four-particles": four_particles,
     "free-rigid-body": free_rigid_body,
     "governor": governor,
@@ -65,7 +67,8 @@ GALLERY = {
     "slider-crank": slider_crank,
     "suspension": suspension,
 }
-EQUATIONS = {  # examples without a file: they are about equations or systems that were connected, not mechanisms
+EQUATIONS = {  # examples without a file: about equations, systems that were connected, or many bodies of one kind
+    "four-bars",
     "car-axis",
     "squeezer",
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
