@@ -275,6 +275,23 @@ REFERENCES: tuple[Reference, ...] = (
     *_loop("printed", 2095.376897, 299.745359),
     *_pair("printed", 110904.71875, (2335.75, 1028.625, -1950.0)),
     *_pair("authors", 107604.71875, (964.25, -1028.625, 1950.0)),
+    Reference("drift_off", "positions", "exponents of g(t), index 1 and 2", (2, 1), 0.05, f"Arnold, {AGAIN}"),
+    Reference(
+        "drift_off",
+        "velocities",
+        "exponents of G v(t), index 1 and with positions put back",
+        (1, 1),
+        0.2,
+        f"Arnold, {AGAIN}",
+    ),
+    Reference(
+        "drift_off",
+        "worse",
+        "decades of |g| by which Baumgarte's rate 1/h is worse than 3/s",
+        np.log10(np.sqrt(100 * 3000)),
+        np.log10(np.sqrt(3000 / 100)),
+        f"100 to 3000 times: Arnold, {AGAIN}",
+    ),
     Reference(
         "double_pendulum",
         "end",

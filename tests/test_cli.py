@@ -69,6 +69,7 @@ GALLERY = {
 }
 EQUATIONS = {  # examples without a file: about equations, systems that were connected, or many bodies of one kind
     "four-bars",
+    "drift-off",
     "car-axis",
     "squeezer",
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
