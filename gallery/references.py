@@ -24,6 +24,7 @@ LATUSSEK = "Latussek, Kinon, Betsch (2026)"
 AGAIN = "computed again with other methods"
 LIBRARY = "multibody benchmark library"
 ELLIPTIC = "exact, elliptic functions"
+STEADY = "exact: steady precession of Lagrange's top"
 
 
 @dataclass(frozen=True)
@@ -274,6 +275,23 @@ REFERENCES: tuple[Reference, ...] = (
     *_loop("printed", 2095.376897, 299.745359),
     *_pair("printed", 110904.71875, (2335.75, 1028.625, -1950.0)),
     *_pair("authors", 107604.71875, (964.25, -1028.625, 1950.0)),
+    Reference("drift_off", "positions", "exponents of g(t), index 1 and 2", (2, 1), 0.05, f"Arnold, {AGAIN}"),
+    Reference(
+        "drift_off",
+        "velocities",
+        "exponents of G v(t), index 1 and with positions put back",
+        (1, 1),
+        0.2,
+        f"Arnold, {AGAIN}",
+    ),
+    Reference(
+        "drift_off",
+        "worse",
+        "decades of |g| by which Baumgarte's rate 1/h is worse than 3/s",
+        np.log10(np.sqrt(100 * 3000)),
+        np.log10(np.sqrt(3000 / 100)),
+        f"100 to 3000 times: Arnold, {AGAIN}",
+    ),
     Reference(
         "double_pendulum",
         "end",
@@ -283,6 +301,42 @@ REFERENCES: tuple[Reference, ...] = (
         "Lagrange's equations in two angles, SciPy DOP853",
     ),
     Reference("double_pendulum", "H", "energy [J] at t = 2 s", 0.0, 1e-11, "conservation"),
+    Reference("four_bar", "rows", "rows of the linkage, and their rank", (38, 35), 0.0, "counting"),
+    Reference("four_bar", "freedom", "degrees of freedom by Gruebler's count and by rank", (-2, 1), 0.0, "counting"),
+    Reference(
+        "four_bar",
+        "C",
+        "hinge C (x, z) [m] at t = 0.5, 1, 2 s",
+        ((0.9424047372173, 0.5066387131921), (0.5539972375158, 0.2471467900994), (0.888612324533, 0.4975869630065)),
+        5e-10,
+        "equations in three angles, SciPy DOP853",
+    ),
+    Reference(
+        "four_bar",
+        "apart",
+        "distance [m] from the linkage without redundant rows, five orientations, PH-MP and PH-MP-GGL",
+        0.0,
+        3e-10,
+        "the same motion",
+    ),
+    Reference(
+        "four_bars",
+        "rows",
+        "rows of hinges, their rank, freedom by Gruebler's count and by rank",
+        (455, 365, -89, 1),
+        0.0,
+        "counting",
+    ),
+    Reference(
+        "four_bars",
+        "angle",
+        "angle of the rods [rad] at t = 0.5, 1, 2 s",
+        (0.7586398762928, 3.2573057884498, 6.3176873647838),
+        2e-9,
+        "equation of the angle, SciPy DOP853",
+    ),
+    Reference("four_bars", "parallel", "largest angle between rods [rad]", 0.0, 1e-10, "kinematics"),
+    Reference("four_bars", "dE", "largest change of the energy [J], of 893 J", 0.0, 1e-9, "conservation"),
     Reference("four_particles", "H", "energy [J] at t = 10 s", 2 / 1.7, 1e-13, "conservation"),
     Reference("four_particles", "p", "linear momentum [N s] at t = 10 s", (0, 0, 2), 1e-13, "conservation"),
     Reference("four_particles", "L", "angular momentum [N m s] at t = 10 s", (2, -2, 0), 1e-13, "conservation"),
@@ -351,6 +405,16 @@ REFERENCES: tuple[Reference, ...] = (
     *_tension("index 3", (3.94e-3, 9.85e-4), (0.2483, 0.1231)),
     *_tension("stabilised", (1.98e-3, 4.96e-4), (1.92e-3, 4.78e-4)),
     Reference("heavy_top", "E", "energy [J] at t = 2 s", 5435.6967908655, 5e-9, "conservation"),
+    Reference("lagrange_top", "nutation", "lowest and highest nutation [rad]", (np.pi / 3, np.pi / 3), 1e-9, STEADY),
+    Reference("lagrange_top", "precession", "precession [rad] in 1 s", 10.0, 1e-9, STEADY),
+    Reference(
+        "lagrange_top",
+        "orders",
+        "orders of the nodding: PH-MP, PH-MP-GGL, compositions of order 4 and 6",
+        (2, 2, 4, 6),
+        0.05,
+        STEADY,
+    ),
     Reference(
         "maxwell",
         "state",

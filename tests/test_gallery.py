@@ -26,13 +26,17 @@ from gallery import (
     cylindrical_pair,
     dc_motor,
     double_pendulum,
+    drift_off,
     energy_shaping,
     flexible_arm,
+    four_bar,
+    four_bars,
     four_particles,
     free_rigid_body,
     governor,
     gyroscope,
     heavy_top,
+    lagrange_top,
     lorenz,
     maxwell,
     pendulum,
@@ -67,6 +71,12 @@ def named(scheme):
 def test_number_from_outside(reference):
     assert reference.found.shape == np.shape(reference.value) or np.ndim(reference.value) == 0
     assert reference.ok, f"missed by {reference.difference}"
+
+
+def outside(module, key):
+    """The number to which `test_number_from_outside` holds an example."""
+    (value,) = (one.value for one in REFERENCES if (one.module, one.key) == (module, key))
+    return value
 
 
 def test_every_example_has_a_number_from_outside():
@@ -423,6 +433,37 @@ def test_cars_can_be_put_side_by_side():
     np.testing.assert_allclose(two["car 1: chassis"].position - (0, 3, 0), one["chassis"].position, atol=1e-10)
 
 
+def test_four_bar_in_its_angles():
+    """Angles of the bars against x, with multipliers for the two equations of the loop."""
+    sides = np.diff([[0, 0], [0.1, 0.3], [0.9, 0.5], [1, 0]], axis=0)
+    length, m = np.linalg.norm(sides, axis=1), np.array([1.0, 2.0, 3.0])
+    J = m * (length**2 + 0.08**2) / 12 + m * length**2 / 4 + (m[1] * length[0] ** 2, 0, 0)
+    weight, pair = 9.81 * length * (m[0] / 2 + m[1], m[1] / 2, -m[2] / 2), m[1] * length[0] * length[1] / 2
+
+    def rates(t, y):
+        a, w = y[:3], y[3:]
+        K, twist = np.zeros((5, 5)), a[0] - a[1]
+        K[:3, :3] = np.diag(J) + pair * np.cos(twist) * np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+        K[3:, :3] = length * [-np.sin(a), np.cos(a)]
+        K[:3, 3:] = K[3:, :3].T
+        force = pair * np.sin(twist) * np.array([-(w[1] ** 2), w[0] ** 2, 0]) - weight * np.cos(a)
+        return np.concatenate([w, np.linalg.solve(K, [*force, *(length * [np.cos(a), np.sin(a)] @ w**2)])[:3]])
+
+    start = np.concatenate([np.arctan2(sides[:, 1], sides[:, 0]), np.zeros(3)])
+    a = solve_ivp(rates, (0, 2), start, t_eval=(0.5, 1, 2), **TIGHT).y[2]
+    exact = (1, 0) - length[2] * np.column_stack([np.cos(a), np.sin(a)])
+    np.testing.assert_allclose(outside("four_bar", "C"), exact, atol=1e-10)
+
+
+def test_row_of_four_bars_in_its_angle():
+    """All rods are one pendulum, which begins upright."""
+    inertia, weight = 31 * (1.01 / 12 + 0.25) + 30, (31 / 2 + 30) * 9.81
+    a = solve_ivp(
+        lambda t, y: (y[1], weight / inertia * np.sin(y[0])), (0, 2), (0, 1), t_eval=(0.5, 1, 2), **TIGHT
+    ).y[0]  # fmt: skip
+    np.testing.assert_allclose(outside("four_bars", "angle"), a, atol=1e-10)
+
+
 def newton_for_four_particles(t, x):
     """Accelerations with the forces of springs and rods written out."""
     q, v = x.reshape(2, 4, 3)
@@ -696,13 +737,17 @@ QUIET = [
     cylindrical_pair,
     dc_motor,
     double_pendulum,
+    drift_off,
     energy_shaping,
     flexible_arm,
+    four_bar,
+    four_bars,
     four_particles,
     free_rigid_body,
     governor,
     gyroscope,
     heavy_top,
+    lagrange_top,
     lorenz,
     maxwell,
     pendulum,

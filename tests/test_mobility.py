@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from time import process_time
 
 import mechanisms
 import numpy as np
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import porthos as ph
-from porthos.system.mobility import Mobility, mobility
+from gallery import four_bars
+from porthos.system.mobility import Jacobian, Mobility, mobility
 
 
 def rank_of_system(model):
@@ -101,12 +103,54 @@ def test_free_bodies_and_empty_models():
     assert mobility(model).freedom == 9
 
 
-def test_large_loops_are_counted_only_and_trees_are_never_too_large(monkeypatch):
-    monkeypatch.setattr("porthos.system.mobility.MOST_ROWS", 10)
-    found = mobility(four_bar(["revolute"] * 4))
-    assert (found.counted, found.rank, found.freedom, found.redundant) == (-2, None, None, None)
-    monkeypatch.setattr("porthos.system.mobility.MOST_ROWS", 0)
-    assert mobility(four_bar(["revolute"] * 3)).freedom == 3
+def test_each_loop_of_a_row_is_named_by_its_own_joints():
+    found = mobility(four_bars.model(4))
+    assert (found.rows, found.rank, found.freedom) == (65, 53, 1)
+    assert [str(one) for one in found.repeats] == [
+        f"revolute 'right {k}': 1 translation row and 2 rotation rows repeat what foot {k - 1}, foot {k}, left {k} fix "
+        "already"
+        for k in range(1, 5)
+    ]
+    assert len(found.redundant_joints) == found.joints
+
+
+@settings(max_examples=15)
+@given(mechanisms.loops())
+def test_rows_are_counted_where_they_add_nothing_to_the_rank(model):
+    """Against dense ranks of the joints so far."""
+    jacobian = Jacobian(model, None)
+    names = list(jacobian.position)
+    repeated = dict.fromkeys((joint.name for joint in model.joints), 0)
+    repeated |= {one.joint: one.translations + one.rotations for one in mobility(model).repeats}
+    rows, before = np.zeros((0, 6 * len(names))), 0
+    for joint, sides in zip(model.joints, jacobian.sides, strict=True):
+        new = np.hstack([sides.get(name, np.zeros((len(sides[joint.a]), 6))) for name in names])
+        rows = np.vstack([rows, new / np.linalg.norm(new, axis=1, keepdims=True)])
+        rank = int(np.linalg.matrix_rank(rows, tol=1e-9))
+        assert len(new) - (rank - before) == repeated[joint.name]
+        before = rank
+
+
+def test_of_several_hinges_one_is_named():
+    """Each further hinge of a door repeats what the first one fixes, whatever the others do."""
+    model = ph.Model("door")
+    model.body("door", ph.Sphere(1, 0.1), position=(1, 0, 0))
+    for k in range(3):
+        model.revolute(f"hinge {k}", "ground", "door", at=(0, 0, k), axis=(0, 0, 1))
+    second, third = mobility(model).repeats
+    assert (second.others, third.others) == (("hinge 0",), ("hinge 0",))
+
+
+def test_long_rows_of_loops_cost_as_much_a_loop_as_short_ones():
+    """No limit of size: 30 and 60 four-bars; dense matrices took eight times as long for the double."""
+    models, times = [four_bars.model(count) for count in (30, 60)], []
+    for model in models:
+        begin = process_time()
+        found = mobility(model)
+        times.append(process_time() - begin)
+        assert (found.freedom, found.redundant) == (1, 3 * len(found.repeats))
+    assert len(found.repeats) == 60
+    assert times[1] < 4 * times[0]
 
 
 def test_a_tree_at_a_loop_does_not_hide_what_repeats():

@@ -13,7 +13,7 @@ from porthos.model.modelfile import ModelFile
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
 from porthos.steps import WHOLE, Adaptive, count_steps
-from porthos.system.mobility import MOST_ROWS, Mobility, mobility
+from porthos.system.mobility import Mobility, mobility
 
 SEVERAL = 6  # so many joints are listed by name
 
@@ -47,14 +47,11 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
         "port/ports": len(model.ports),
     }
     counted = [f"{n} {words.split('/')[n != 1]}" for words, n in parts.items() if n]
-    known = found.rank is not None
     rows = {
-        "degrees of freedom": f"{found.freedom if known else 'not computed'} by the rank of the constraints, "
+        "degrees of freedom": f"{found.freedom} by the rank of the constraints, "
         f"{found.counted} by Gruebler's count ({found.coordinates} - {found.rows})",
         **({"drives": found.driven} if found.drives else {}),
-        "redundant rows": str(found.redundant or "none")
-        if known
-        else f"not computed for closed loops of more than {MOST_ROWS} rows",
+        "redundant rows": str(found.redundant or "none"),
         "initial values": f"off {len(found.violations)} joint(s)" if found.violations else "consistent with all joints",
         "simulation": _plan(file.simulation),
     }

@@ -63,13 +63,12 @@ class Diagram:
 
     def _facts(self) -> list[str]:
         found = self.mobility
-        rank = "not computed" if found.rank is None else f"{found.rank}, so {found.freedom} degrees of freedom"
         n, m = 12 * found.bodies + 3 * found.point_masses, 6 * found.bodies + found.rows
         sizes = f"{n} + {n} + {m} states, {self.inputs} inputs"
         lines = [
             f"  pH-DAE            E x' = (J - R) z + B u, x = (q, v, lambda): {sizes}",
             f"  Gruebler's count  {found.coordinates} - {found.rows} = {found.counted}",
-            f"  rank of rows      {rank}",
+            f"  rank of rows      {found.rank}, so {found.freedom} degrees of freedom",
         ]
         lines += [f"  drives            {found.driven}"] * bool(found.drives)
         lines += [f"  loop {k}            {' - '.join(loop)}" for k, loop in enumerate(self.loops, 1)]

@@ -3,7 +3,7 @@
 N rigid bodies, P point masses, R rows of joints. G maps twists (v, omega) to the rates of the rows, in world axes:
 coincide, in-plane and distance rows see the velocity of points, angle rows a.b see omega_A.(a x b) + omega_B.(b x a).
 A wheel sees psi' = h.(y' - omega x y), h = (n x y)/|n x y|^2, of the vector y that it faces.
-From the model alone: no tables, no compiled code. Dense matrices of closed loops only, since trees have full rank.
+From the model alone: no tables, no compiled code.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from porthos.model.drives import Drive
 from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.model.rows import Angle, Coincide, Distance, InPlane, Mesh, Roll
-from porthos.notation import Array, IntArray
+from porthos.notation import Array
 from porthos.system.closing import Closing, close, is_open
+from porthos.system.fronts import DEPENDENT, last_rows, rank_and_null_space
 from porthos.system.massless import carried, require_held
-from porthos.system.ranks import dependent_rows
 
-MOST_ROWS = 400  # of closed loops, for which the rank is computed; it takes some tenths of a second
-DEPENDENT = 1e-8  # a row of length one this near to the span of others repeats them
 CONSISTENT = 1e-8  # violation, relative to the size of the mechanism, from which initial values count as moved
 
 
@@ -64,7 +62,7 @@ class Mobility:
     point_masses: int
     joints: int
     rows: int
-    rank: int | None  # None where closed loops are too large for dense matrices
+    rank: int
     redundant_joints: tuple[str, ...]
     violations: tuple[Violation, ...]
     repeats: tuple[Repeat, ...] = ()  # joint by joint, in the order in which they were added
@@ -83,14 +81,14 @@ class Mobility:
         return self.coordinates - self.rows
 
     @property
-    def freedom(self) -> int | None:
+    def freedom(self) -> int:
         """Degrees of freedom by the rank of G."""
-        return None if self.rank is None else self.coordinates - self.rank
+        return self.coordinates - self.rank
 
     @property
-    def redundant(self) -> int | None:
+    def redundant(self) -> int:
         """How many rows repeat others."""
-        return None if self.rank is None else self.rows - self.rank
+        return self.rows - self.rank
 
     @property
     def driven(self) -> str:
@@ -110,14 +108,14 @@ def mobility(model: Model) -> Mobility:
     jacobian = Jacobian(model, close(model) if is_open(model) else None)
     jacobian.require_held()
     rigid = sum(isinstance(body, RigidBody) for body in model.bodies)
-    rank, repeated, repeats = jacobian.rank()
+    rank, repeats, involved = jacobian.rank()
     return Mobility(
         bodies=rigid,
         point_masses=len(model.bodies) - rigid,
         joints=len(model.joints),
         rows=sum(jacobian.counts),
         rank=rank,
-        redundant_joints=tuple(model.joints[k].name for k in repeated),
+        redundant_joints=tuple(model.joints[k].name for k in sorted(involved)),
         violations=jacobian.violations(),
         repeats=repeats,
         drives=tuple(joint.name for joint in model.joints if isinstance(joint, Drive)),
@@ -202,71 +200,31 @@ class Jacobian:
         turning = isinstance(self.bodies.get(name), RigidBody)
         return block * np.repeat([1.0, 1.0 / self.length if turning else 0.0], 3)
 
-    def rank(self) -> tuple[int | None, list[int], tuple[Repeat, ...]]:
-        """The rank of G, None if it is too large, the joints whose rows take part in a dependence, and which repeat."""
-        cut, core = self._without_leaves()
-        owners = np.repeat(core, [self.counts[k] for k in core])
-        if owners.size > MOST_ROWS:
-            return None, [], ()
-        names = sorted({name for k in core for name in self.sides[k] if name in self.position})
-        columns = {name: slice(6 * c, 6 * c + 6) for c, name in enumerate(names)}
-        G = np.zeros((owners.size, 6 * len(names)))
-        for k in core:
-            for name, block in self.sides[k].items():
-                if name in columns:
-                    G[owners == k, columns[name]] += self._scaled(name, block)
-        rank, repeated = dependent_rows(G)
-        involved = np.unique(owners[repeated]).tolist()
-        return cut + rank, involved, self._repeats(G, owners) if involved else ()
+    def rank(self) -> tuple[int, tuple[Repeat, ...], set[int]]:
+        """The rank of G, the rows that repeat others, joint by joint, and the joints that take part in a dependence."""
+        number = {name: k for k, name in enumerate(self.position)}
+        groups = []
+        for sides in self.sides:
+            held = [(number[name], self._scaled(name, block)) for name, block in sides.items() if name in number]
+            groups.append((tuple(k for k, _ in held), np.hstack([block for _, block in held])))
+        rank, null_space = rank_and_null_space(groups, len(number))
+        return rank, *self._repeats(null_space)
 
-    def _repeats(self, G: Array, owners: IntArray) -> tuple[Repeat, ...]:
-        """The rows that lie in the span of those before them, counted by joints and kinds."""
-        angles = Angle | Mesh
-        kinds = {k: [isinstance(row, angles) for row in self.joints[k].rows for _ in range(row.count)] for k in owners}
-        turning = np.concatenate([kinds[k] for k in dict.fromkeys(owners.tolist())])
-        rows, basis = G / np.linalg.norm(G, axis=1, keepdims=True), np.zeros((0, G.shape[1]))
-        repeating: dict[int, list[int]] = {}
-        for r, row in enumerate(rows):
-            rest = row - basis.T @ (basis @ row)
-            rest -= basis.T @ (basis @ rest)
-            if np.linalg.norm(rest) > DEPENDENT:
-                basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-            else:
-                repeating.setdefault(int(owners[r]), []).append(r)
-        result = []
-        for k, repeated in repeating.items():
-            before = np.flatnonzero(owners != k)
-            before = before[before < min(repeated)]
-            shares = np.linalg.lstsq(rows[before].T, rows[repeated].T, rcond=DEPENDENT)[0]
-            others = np.unique(owners[before][np.abs(shares).max(axis=1, initial=0.0) > DEPENDENT])
-            names, turns = tuple(self.joints[i].name for i in others), int(turning[repeated].sum())
-            result.append(Repeat(self.joints[k].kind, self.joints[k].name, len(repeated) - turns, turns, names))
-        return tuple(result)
-
-    def _without_leaves(self) -> tuple[int, list[int]]:
-        """Rows of joints that cannot repeat others, and the other joints.
-
-        The rows of a joint to a body that no other joint holds are independent of all others if they are of each other.
-        Without this body the same is true of its neighbour: of a tree nothing is left, of loops only they.
-        """
-        at: dict[str, set[int]] = {name: set() for name in self.position}
-        for k, sides in enumerate(self.sides):
-            for name in sides.keys() & at.keys():
-                at[name].add(k)
-        left, rows, leaves = set(range(len(self.sides))), 0, list(at)
-        while leaves:
-            name = leaves.pop()
-            if len(at[name]) != 1:
-                continue
-            (k,) = at[name]
-            if dependent_rows(self._scaled(name, self.sides[k][name]))[0] < self.counts[k]:
-                continue
-            left.remove(k)
-            rows += self.counts[k]
-            for side in self.sides[k].keys() & at.keys():
-                at[side].remove(k)
-                leaves.append(side)
-        return rows, sorted(left)
+    def _repeats(self, null_space: Array) -> tuple[tuple[Repeat, ...], set[int]]:
+        """The rows that lie in the span of those before them, and the joints whose rows, kept, span them."""
+        owners = np.repeat(np.arange(len(self.joints)), self.counts)
+        repeated = last_rows(null_space)
+        shares = np.abs(null_space @ np.linalg.inv(null_space[repeated])) > DEPENDENT  # of kept rows in repeated ones
+        result, involved = [], set[int]()
+        for k in dict.fromkeys(owners[repeated].tolist()):
+            mine = owners[repeated] == k
+            others = np.setdiff1d(owners[shares[:, mine].any(axis=1)], [k]).tolist()
+            turning = [isinstance(row, Angle | Mesh) for row in self.joints[k].rows for _ in range(row.count)]
+            turns = int(np.array(turning)[repeated[mine] - np.flatnonzero(owners == k)[0]].sum())
+            names = tuple(self.joints[i].name for i in others)
+            result.append(Repeat(self.joints[k].kind, self.joints[k].name, int(mine.sum()) - turns, turns, names))
+            involved |= {k, *others}
+        return tuple(result), involved
 
     def violations(self) -> tuple[Violation, ...]:
         """The joints that the initial values violate by more than round-off."""
