@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy.integrate import DOP853, RK45, solve_ivp
-from test_runge_kutta import duffing, kept_by
+from test_runge_kutta import duffing
 from test_schemes import driven_model
-from two_rods import double_pendulum
 from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
@@ -62,15 +61,6 @@ def test_drift_of_index_1_and_how_it_is_stopped():
     assert gaps["Baumgarte"][1] < gaps["index 1"][1] / 100
     assert gaps["Baumgarte"][1] < 1.5 * gaps["Baumgarte"][0]
     assert gaps["projection"][1] < 1e-15
-
-
-@pytest.mark.parametrize("scheme", [kind(form) for kind in KINDS for form in ("projection", "index 1")], ids=repr)
-def test_what_is_declared(scheme):
-    assert kept_by(scheme, step=0.1) == scheme.preserves
-    assert not scheme.symmetric
-    system = double_pendulum()
-    there = scheme.step(system, 0.2, system.initial_state()).x
-    assert np.abs(scheme.step(system, -0.2, there).x - system.initial_state())[:12].max() > 1e-12
 
 
 def test_lagrangians_with_constraints_that_depend_on_time_stay_on_them():

@@ -111,6 +111,7 @@ def simulate(
     if isinstance(scheme, Scheme) and isinstance(model, Model | MechanicalSystem):
         ahead.start(scheme.rule.part)
     system = model.assemble(initial) if isinstance(model, Model) else model
+    scheme.require(system)
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
@@ -234,16 +235,7 @@ def _reduced(
     start: ArrayLike | None,
 ) -> Trajectory:
     """A run of a mechanism with a scheme that steps its reduced form."""
-    if not (isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)):
-        raise PorthosError(
-            f"simulate: {scheme!r} steps mechanisms in a reduced form, and '{system.name}' is none. Use a Runge-Kutta "
-            "method such as ph.Gauss(1), which is the midpoint rule on any pH-DAE."
-        )
-    if min(scheme.fractions) < 0.0 and system.element_names and system.elements.rubs:
-        raise PorthosError(
-            f"simulate: {scheme!r} takes some of its substeps backwards, and friction cannot be undone: there it would "
-            f"feed energy into '{system.name}'. Use ph.Midpoint() or ph.MidpointGGL()."
-        )
+    assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)  # it steps nothing else
     if start is not None:
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     h, steps, every = grid.h, grid.steps, grid.every
@@ -303,13 +295,6 @@ def _over_states(
     """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
     if isinstance(system, MechanicalSystem):
         require_descriptor(system)
-    if isinstance(scheme, StateScheme):
-        scheme.require(system)
-    elif not isinstance(system, LagrangianSystem):
-        raise PorthosError(
-            f"simulate: {scheme!r} steps mechanisms and Lagrangians, and '{system.name}' is neither. Make it a "
-            "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
-        )
     x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
