@@ -173,7 +173,7 @@ def test_it_needs_a_costate():
     model = ph.Model("pendulum", gravity=(0, 0, -9.81))
     model.point_mass("bob", 1.0, position=(1, 0, 0))
     model.distance("rod", "ground", "bob", point_a=(0, 0, 0), point_b=(1, 0, 0))
-    with pytest.raises(ph.PorthosError, match=r"DiscreteGradient needs a pH-DAE .*'pendulum \(index 3\)' has none"):
+    with pytest.raises(ph.PorthosError, match=r"DiscreteGradient.*steps pH-DAEs, .*and 'pendulum \(index 3\)' is none"):
         ph.simulate(model.assemble().formulation("index 3"), SCHEME, 0.01, 0.1)
     with pytest.raises(ph.PorthosError, match="DiscreteGradient: tolerance must be >= 0"):
         ph.DiscreteGradient(tolerance=-1.0)

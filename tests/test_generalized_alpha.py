@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_runge_kutta import duffing, kept_by
+from test_runge_kutta import duffing
 from test_schemes import driven_model
 from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
 from gallery import alpha_start
-from porthos.integrate import scheme as claims
 from porthos.integrate.catalogue import scheme_named
 
 FORMS = ("index 3", "index 2", "stabilised")
@@ -54,12 +53,6 @@ def test_order_with_rigid_bodies_loads_and_an_input(scheme):
     work = sum(runs[1].port(name).work[-1] for name in ("wind", "stir", "pull", "motor"))
     exact = sum(fine.port(name).work[-1] for name in ("wind", "stir", "pull", "motor"))
     assert work == pytest.approx(exact, rel=0.01)
-
-
-@schemes
-def test_what_is_declared_to_be_kept_is_kept(scheme):
-    assert kept_by(scheme) == scheme.preserves
-    assert scheme.stiffly_accurate == (claims.VELOCITY in scheme.preserves)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.integrate import RK45
-from test_runge_kutta import duffing, kept_by
+from test_runge_kutta import duffing
 from test_schemes import driven_model
-from two_rods import double_pendulum
 from viscous_pendulum import Oscillator, path
 
 import porthos as ph
@@ -43,13 +42,6 @@ def test_without_constraints_it_is_dormand_and_prince():
     assert found == pytest.approx(pair.y, abs=1e-15)
 
 
-def test_what_is_declared():
-    scheme = ph.HEDOP5()
-    assert kept_by(scheme) == scheme.preserves
-    assert scheme.stiffly_accurate
-    system = double_pendulum()
-    there = scheme.step(system, 0.05, system.initial_state()).x
-    back = scheme.step(system, -0.05, there).x
-    assert (np.abs(back - system.initial_state())[:12].max() < 1e-12) == scheme.symmetric
+def test_message():
     with pytest.raises(ph.PorthosError, match="steps positions and velocities of mechanisms"):
-        ph.simulate(duffing(), scheme, 0.1, 1.0)
+        ph.simulate(duffing(), ph.HEDOP5(), 0.1, 1.0)

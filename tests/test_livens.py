@@ -138,7 +138,7 @@ def test_order_with_a_constraint_damping_and_an_input(scheme):
 
 @choices
 def test_what_is_declared_to_be_kept_is_kept(scheme):
-    assert {claims.ENERGY, claims.POSITION, claims.CYCLIC} <= scheme.preserves
+    assert {claims.GENERALISED, claims.POSITION, claims.CYCLIC} <= scheme.preserves
     run = ph.simulate(spring_pendulum.model(), scheme, 0.01, 20.0)
     E = run.generalized_energy
     assert np.abs(E / E[0] - 1).max() < 5e-13

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from test_runge_kutta import duffing, kept_by
+from test_runge_kutta import duffing
 from test_schemes import driven_model
 from two_rods import double_pendulum
 from viscous_pendulum import Oscillator, ViscousPendulum, path
@@ -43,23 +43,6 @@ def test_order_with_rigid_bodies_loads_and_an_input(scheme):
 
 
 # --- structure
-
-
-@schemes
-def test_what_is_declared_to_be_kept_is_kept(scheme):
-    assert kept_by(scheme) == scheme.preserves
-
-
-@schemes
-def test_a_step_back_undoes_a_step(scheme):
-    system = driven_model().assemble()
-    u, x0 = np.full(system.width, 0.3), system.initial_state()
-    there = scheme.step(system, 0.02, x0, u, t=0.2)
-    back = scheme.step(system, -0.02, there.x, u, t=0.22)
-    assert scheme.symmetric
-    assert np.abs(there.x - x0)[: 2 * system.n].max() > 1e-3
-    assert np.abs(back.x - x0)[: system.n].max() < 1e-14
-    assert np.abs(back.x - x0)[system.n : 2 * system.n].max() < 1e-12
 
 
 def symplectic_defect(scheme, h: float) -> float:

@@ -15,7 +15,17 @@ import numpy as np
 import sympy as sp
 
 import porthos as ph
-from porthos.integrate.scheme import ANGULAR, CYCLIC, ENERGY, LINEAR, POSITION, VELOCITY, Contract
+from porthos.integrate.scheme import (
+    ANGULAR,
+    CYCLIC,
+    ENERGY,
+    GENERALISED,
+    LINEAR,
+    POSITION,
+    QUADRATIC,
+    VELOCITY,
+    Contract,
+)
 from porthos.integrate.state_scheme import OwnSteps
 
 PAGE = Path(__file__).parents[1] / "schemes.md"
@@ -23,6 +33,8 @@ BEGIN, END = "<!-- made by docs/site/schemes.py: begin -->\n", "<!-- end -->\n"
 STEP = 1e-3
 SHORT = {  # what is kept, in the order of the table
     ENERGY: "energy",
+    QUADRATIC: "quadratic energy",
+    GENERALISED: "generalised energy",
     LINEAR: "linear momentum",
     ANGULAR: "angular momentum",
     CYCLIC: "cyclic momenta",

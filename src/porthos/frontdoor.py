@@ -28,7 +28,7 @@ from porthos.results.writing import Writer, save
 from porthos.steps import Adaptive, Reversible
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
-from porthos.walking import Grid, livens_of, over_states, require_mechanism, stepwise
+from porthos.walking import Grid, livens_of, over_states, stepwise
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
@@ -99,6 +99,7 @@ def simulate(
     if isinstance(scheme, Scheme) and isinstance(model, Model | MechanicalSystem):
         ahead.start(scheme.rule.part)
     system = model.assemble(initial) if isinstance(model, Model) else model
+    scheme.require(system)
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
@@ -177,15 +178,15 @@ def _reduced(
     start: ArrayLike | None,
 ) -> Trajectory:
     """A run of a mechanism with a scheme that steps its reduced form."""
-    mechanism, compiled = require_mechanism(system, scheme)
+    assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)  # it steps nothing else
     if start is not None:
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     h, steps, every = grid.h, grid.steps, grid.every
-    signals = Inputs(mechanism, inputs, steps)
+    signals = Inputs(system, inputs, steps)
     store: Store = Memory()
     if out is not None:
-        store = Writer(out, mechanism, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
-    return marched(mechanism, compiled, h, steps, every, signals, progress, store)
+        store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
+    return marched(system, scheme, h, steps, every, signals, progress, store)
 
 
 def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:

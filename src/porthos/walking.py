@@ -63,21 +63,6 @@ class Grid:
         return repr(scheme) if self.adaptive is None else f"{scheme!r}, {self.adaptive!r}"
 
 
-def require_mechanism(system: Descriptor, scheme: Contract) -> tuple[MechanicalSystem, Scheme]:
-    """Refuse what compiled schemes cannot step."""
-    if not (isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)):
-        raise PorthosError(
-            f"simulate: {scheme!r} steps mechanisms in a reduced form, and '{system.name}' is none. Use a Runge-Kutta "
-            "method such as ph.Gauss(1), which is the midpoint rule on any pH-DAE."
-        )
-    if min(scheme.fractions) < 0.0 and system.element_names and system.elements.rubs:
-        raise PorthosError(
-            f"simulate: {scheme!r} takes some of its substeps backwards, and friction cannot be undone: there it would "
-            f"feed energy into '{system.name}'. Use ph.Midpoint() or ph.MidpointGGL()."
-        )
-    return system, scheme
-
-
 def stepwise(
     system: Descriptor,
     scheme: Contract,
@@ -88,13 +73,13 @@ def stepwise(
     events: Mapping[str, Any] | None,
 ) -> Trajectory:
     """A run of a mechanism with a compiled scheme, one step at a time: steps of any size, and events."""
-    mechanism, compiled = require_mechanism(system, scheme)
-    steps = ReducedSteps(compiled, mechanism, reacts=bool(events))
+    assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)  # it steps nothing else
+    steps = ReducedSteps(scheme, system, reacts=bool(events))
     x0, signals = _begin(system, grid, inputs, start)
     _require_adaptable(system, steps, x0, signals, grid)
-    recorder = ReducedRecorder(mechanism, steps)
+    recorder = ReducedRecorder(system, steps)
     states = _walked(system, steps, grid, signals, x0, events, progress, recorder)
-    return Trajectory(mechanism, recorder.march(states), grid.named(scheme), states.events)
+    return Trajectory(system, recorder.march(states), grid.named(scheme), states.events)
 
 
 def livens_of(system: Descriptor, scheme: Contract) -> Livens | None:
@@ -119,7 +104,6 @@ def over_states(
     if livens is not None:
         return _lagrangian(system, scheme, livens, grid, inputs, progress, start, events)
     assert isinstance(scheme, StateScheme)
-    scheme.require(system)
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if not scheme.free_steps:
@@ -144,11 +128,7 @@ def _lagrangian(
     events: Mapping[str, Any] | None,
 ) -> LagrangianTrajectory:
     """A run of a Lagrangian with `Livens`."""
-    if not isinstance(system, LagrangianSystem):
-        raise PorthosError(
-            f"simulate: {scheme!r} steps mechanisms and Lagrangians, and '{system.name}' is neither. Make it a "
-            "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
-        )
+    assert isinstance(system, LagrangianSystem)
     _require_fixed(scheme, grid, events)
     fractions = scheme.fractions if isinstance(scheme, Composition) else (1.0,)
     x0, signals = _begin(system, grid, inputs, start)

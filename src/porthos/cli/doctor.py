@@ -24,7 +24,7 @@ from scipy.special import ellipj
 from porthos.cli.answers import UNSOUND, aligned, complain, tell
 from porthos.frontdoor import simulate
 from porthos.integrate.catalogue import SCHEMES, scheme_named
-from porthos.integrate.scheme import ENERGY, Scheme
+from porthos.integrate.scheme import ENERGIES, Scheme
 from porthos.integrate.state_scheme import OwnSteps
 from porthos.kernels.compile import cache_folder
 from porthos.model.inertia import Inertia
@@ -123,7 +123,7 @@ def _compared(scheme: str, test: Callable[[Any, float], tuple[Array, Array, floa
     order = float(np.log2(np.linalg.norm(coarse - exact) / np.linalg.norm(fine - exact)))
     error = float(np.abs(fine + (fine - coarse) / (2**chosen.order - 1) - exact).max())
     name = f"{(test.__doc__ or '').split(':')[0]}, {scheme}"
-    return Finding(name, error, order, chosen.order, drift, ENERGY in chosen.preserves)
+    return Finding(name, error, order, chosen.order, drift, not ENERGIES.isdisjoint(chosen.preserves))
 
 
 def _pendulum(scheme: Any, h: float) -> tuple[Array, Array, float]:

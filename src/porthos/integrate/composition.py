@@ -16,7 +16,7 @@ import numpy as np
 
 from porthos.errors import PorthosError
 from porthos.integrate.midpoint import MidpointGGL
-from porthos.integrate.scheme import VELOCITY, Contract, Rule, Scheme
+from porthos.integrate.scheme import VELOCITY, Contract, Needs, Rule, Scheme
 from porthos.integrate.state_scheme import Begin, StateScheme, Step
 from porthos.integrate.tableaus import Tableau, composed
 from porthos.notation import Array
@@ -84,6 +84,11 @@ class Composition(Contract):
             )
 
     @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        """Those of the base."""
+        return self.base.needs
+
+    @property
     def velocity_order(self) -> int:
         """The order of the base where that does not keep velocities on the constraints."""
         return self.order if VELOCITY in self.base.preserves else self.base.velocity_order
@@ -107,7 +112,7 @@ class Composition(Contract):
 
 
 @dataclass(frozen=True)
-class _ReducedComposition(Composition, Scheme):
+class _ReducedComposition(Composition, Scheme):  # type: ignore[override] # its needs are those of the base
     """One whose substeps are compiled."""
 
     base: Scheme = MidpointGGL()  # noqa: RUF009 - schemes are frozen

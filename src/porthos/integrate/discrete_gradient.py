@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from porthos.errors import PorthosError
 from porthos.integrate.runge_kutta import stage_matrix
-from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION
-from porthos.integrate.state_scheme import Equations, IncrementScheme, Step
+from porthos.integrate.scheme import ENERGY, POSITION, Needs
+from porthos.integrate.state_scheme import INSTEAD, Equations, IncrementScheme, Step
 from porthos.integrate.tableaus import Tableau, gauss
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix, dense
@@ -44,26 +43,29 @@ class _Middle:
 class DiscreteGradient(IncrementScheme):
     """Second order, symmetric, with the exact power balance of any pH-DAE whose H is smooth.
 
-    For quadratic H it is the midpoint rule, Gauss(1). Algebraic equations hold in the middle of a step.
+    For quadratic H it is the midpoint rule, Gauss(1), and keeps momenta as that does; for others its correction does
+    not. Algebraic equations hold in the middle of a step.
     """
 
     tolerance: float = 0.0
     max_iterations: int = 50
 
-    preserves = frozenset({ENERGY, LINEAR, ANGULAR, POSITION})
+    needs = Needs((PHDAE,), "pH-DAEs, which have a costate z and an energy", INSTEAD)
+    preserves = frozenset({ENERGY, POSITION})
 
     @property
     def tableau(self) -> Tableau:
         """One stage in the middle."""
         return gauss(1)
 
-    def require(self, system: Descriptor) -> None:
-        """Only a pH-DAE has the costate z that is made discrete."""
-        _costate_of(system)
+    def _costate_of(self, system: Descriptor) -> PHDAE:
+        self.require(system)
+        assert isinstance(system, PHDAE)
+        return system
 
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
         """The midpoint rule minus h (J - R) a w; the derivative of a is that of second order in the increment."""
-        ph, t = _costate_of(system), float(times[0])
+        ph, t = self._costate_of(system), float(times[0])
         z0, H0 = ph.z(x0, t - h / 2), _energies(ph, x0, t - h / 2)
 
         def residual(dx: Array) -> Array:
@@ -92,21 +94,12 @@ class DiscreteGradient(IncrementScheme):
 
     def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
         """Output, loss and inner powers with the discrete costate."""
-        ph, middle, v = _costate_of(system), t + h / 2, u[0]
+        ph, middle, v = self._costate_of(system), t + h / 2, u[0]
         at = _middle(ph, h, middle, x0, step.increments[0], _energies(ph, x0, t))
         if not at.a.any():
             return super().powers(system, h, t, x0, u, step)
         y, lost = ph.output_by(at.x, at.zbar, v, middle), ph.loss_by(at.x, at.zbar, v, middle)
         return y[None], np.array([lost]), ph.inner_power(at.x, v, middle, at.zbar)[None]
-
-
-def _costate_of(system: Descriptor) -> PHDAE:
-    if not isinstance(system, PHDAE):
-        raise PorthosError(
-            f"DiscreteGradient needs a pH-DAE with its costate z and its energy; '{system.name}' has none. Use a "
-            "Runge-Kutta method such as ph.RadauIIA(3)."
-        )
-    return system
 
 
 def _curved(system: PHDAE) -> list[tuple[slice, PHDAE]]:

@@ -17,8 +17,8 @@ from scipy import integrate
 
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.newton import Solver, factorised
-from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY, Needs
+from porthos.integrate.state_scheme import INSTEAD, Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import LOWER, Tableau, dormand_prince
 from porthos.notation import Array
 from porthos.system.accelerations import RATE, OfLagrangian, OfMechanism, motion_of, pull
@@ -40,8 +40,9 @@ class IndexOne(MechanicalScheme):
     up for it. `recursive` finds the accelerations of mechanisms without closed loops body by body, in O(N).
     """
 
-    kinds = (MechanicalSystem, LagrangianSystem)
-    words = "mechanisms and Lagrangians, and '{}' is neither"
+    needs = Needs(
+        (MechanicalSystem, LagrangianSystem), "positions and velocities of mechanisms and Lagrangians", INSTEAD
+    )
     form: str = "projection"
     alpha: float = RATE
     recursive: bool = False
@@ -55,7 +56,7 @@ class IndexOne(MechanicalScheme):
             raise PorthosError(f"{name}: expected a rate alpha > 0, found {self.alpha!r}.")
 
     def require(self, system: Descriptor) -> None:
-        """Refuse what has no positions and velocities, and closed loops where there may be none."""
+        """Refuse closed loops too, where there may be none."""
         super().require(system)
         if self.recursive and isinstance(system, MechanicalSystem):
             tree_of(system)

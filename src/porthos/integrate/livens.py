@@ -18,8 +18,10 @@ from porthos.errors import PorthosError, nearest
 from porthos.integrate.discrete_derivatives import gonzalez, itoh_abe, mean_value
 from porthos.integrate.midpoint import Midpoint
 from porthos.integrate.newton import Solver, newton
-from porthos.integrate.scheme import ANGULAR, CYCLIC, ENERGY, LINEAR, POSITION, Scheme
+from porthos.integrate.scheme import ANGULAR, CYCLIC, GENERALISED, LINEAR, POSITION, Needs, Scheme
 from porthos.notation import Array
+from porthos.system.lagrangian_system import LagrangianSystem
+from porthos.system.mechanical import MechanicalSystem
 from porthos.system.terms import Terms
 
 Derivative = Literal["gonzalez", "mean value", "itoh-abe"]
@@ -45,6 +47,11 @@ class Livens(Scheme):
     and after it in the other: order 2; "sequential" is one half alone, and of order 1 where L couples q and v.
     """
 
+    needs = Needs(
+        (MechanicalSystem, LagrangianSystem),
+        "mechanisms and Lagrangians",
+        "Make it a ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2).",
+    )
     derivative: Derivative = "gonzalez"
     partition: Partition = "symmetric"
     tolerance: float = 0.0
@@ -65,8 +72,8 @@ class Livens(Scheme):
 
     @property
     def preserves(self) -> frozenset[str]:
-        """Energy, position constraints, momenta of cyclic coordinates; on mechanisms those of `Midpoint`."""
-        return frozenset({ENERGY, LINEAR, ANGULAR, POSITION, CYCLIC})
+        """E = p.v - L, position constraints, momenta of cyclic coordinates; on mechanisms what `Midpoint` does."""
+        return frozenset({GENERALISED, LINEAR, ANGULAR, POSITION, CYCLIC})
 
     @property
     def symmetric(self) -> bool:

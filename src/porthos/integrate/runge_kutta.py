@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from porthos.integrate.newton import LARGEST_DENSE
-from porthos.integrate.scheme import ANGULAR, ENERGY, LINEAR, POSITION, VELOCITY
+from porthos.integrate.scheme import ANGULAR, LINEAR, POSITION, QUADRATIC, VELOCITY
 from porthos.integrate.state_scheme import Equations, IncrementScheme
 from porthos.integrate.tableaus import Tableau, gauss, lobatto_iiic, radau_iia
 from porthos.notation import Array
@@ -85,8 +85,8 @@ class Gauss(RungeKutta):
 
     @property
     def preserves(self) -> frozenset[str]:
-        """Energy, momenta and position constraints."""
-        return frozenset({ENERGY, LINEAR, ANGULAR, POSITION})
+        """Quadratic energy, momenta and position constraints: all are quadratic."""
+        return frozenset({QUADRATIC, LINEAR, ANGULAR, POSITION})
 
 
 @dataclass(frozen=True)

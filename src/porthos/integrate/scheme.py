@@ -2,7 +2,7 @@
 
 A scheme is a frozen set of options. `order` is the order of its states, of positions in mechanics, and `velocity_order`
 that of velocities; `preserves` lists what stays exact up to round-off; `symmetric` means that a step back undoes a
-step; `stiffly_accurate` that a step ends on the algebraic equations.
+step; `stiffly_accurate` that a step ends on the algebraic equations; `needs` says which systems it steps.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, get_origin, get_type_hints
 
 from porthos.errors import PorthosError
 from porthos.kernels.record import Record
 from porthos.notation import Array
+from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
 
 ENERGY, LINEAR, ANGULAR = "energy", "linear momentum", "angular momentum"
 POSITION, VELOCITY = "position constraints", "velocity constraints"
 CYCLIC = "momenta of cyclic coordinates"
+QUADRATIC, GENERALISED = "quadratic energy", "generalised energy"  # energy, where it is quadratic; p.v - L
+ENERGIES = frozenset({ENERGY, QUADRATIC, GENERALISED})  # each is the energy of mechanisms under gravity
 
 
 KINDS: dict[Any, tuple[type, str]] = {
@@ -27,8 +30,19 @@ KINDS: dict[Any, tuple[type, str]] = {
 }  # fmt: skip
 
 
+class Needs(NamedTuple):
+    """The systems that a scheme steps, in words too, what to use on others, and the highest index it can do."""
+
+    kinds: tuple[type[Descriptor], ...] = (Descriptor,)
+    words: str = "descriptor systems"
+    instead: str = ""
+    highest_index: int = 3
+
+
 class Contract(ABC):
     """What a scheme declares."""
+
+    needs: ClassVar[Needs] = Needs()
 
     def __post_init__(self) -> None:
         """Refuse options that are not of the types that they are declared with."""
@@ -38,6 +52,13 @@ class Contract(ABC):
             kind, words = KINDS.get(str if get_origin(hint) is Literal else hint, (object, ""))
             if not isinstance(value, kind) or (isinstance(value, bool) and kind in (Real, Integral)):
                 raise PorthosError(f"{name}: {option.name}: expected {words}, found {value!r}.")
+
+    def require(self, system: Descriptor) -> None:
+        """Refuse a system that lacks what the scheme needs."""
+        kinds, words, instead, _ = self.needs
+        if not isinstance(system, kinds):
+            none = "none" if len(kinds) == 1 else "neither"
+            raise PorthosError(f"simulate: {self!r} steps {words}, and '{system.name}' is {none}. {instead}")
 
     @property
     @abstractmethod
@@ -127,6 +148,22 @@ class Rule(ABC):
 
 class Scheme(Contract):
     """A scheme whose steps of mechanical systems are substeps of one rule."""
+
+    needs = Needs(
+        (MechanicalSystem,),
+        "mechanisms in a reduced form",
+        "Use a Runge-Kutta method such as ph.Gauss(1), which is the midpoint rule on any pH-DAE.",
+    )
+
+    def require(self, system: Descriptor) -> None:
+        """Refuse friction too, if a substep goes backwards."""
+        super().require(system)
+        backwards = min(self.fractions) < 0.0
+        if backwards and isinstance(system, MechanicalSystem) and system.element_names and system.elements.rubs:
+            raise PorthosError(
+                f"simulate: {self!r} takes some of its substeps backwards, and friction cannot be undone: there it "
+                f"would feed energy into '{system.name}'. Use ph.Midpoint() or ph.MidpointGGL()."
+            )
 
     @property
     @abstractmethod

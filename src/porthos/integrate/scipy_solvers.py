@@ -20,6 +20,7 @@ from porthos.errors import PorthosError, Status, nearest
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.newton import Solver, factorised
+from porthos.integrate.scheme import Needs
 from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import OwnSteps
 from porthos.notation import Array
@@ -57,6 +58,7 @@ class SciPy(OwnSteps):
     obeys rtol, atol, initial, minimum, maximum, max_steps, breakpoints.
     """
 
+    needs = Needs(highest_index=1)
     method: str = "Radau"
     alpha: float = RATE
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from porthos.errors import PorthosError, Status
 from porthos.integrate.newton import Iterate, Solver, newton
-from porthos.integrate.scheme import VELOCITY, Iterated
+from porthos.integrate.scheme import VELOCITY, Iterated, Needs
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
 from porthos.steps import Adaptive
@@ -24,6 +24,7 @@ from porthos.system.descriptor import ANALYTIC, Descriptor, Matrix
 from porthos.system.mechanical import MechanicalSystem
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
+INSTEAD = "Use a Runge-Kutta method such as ph.RadauIIA(3)."  # where there are no positions and velocities
 Equations = tuple[Callable[[Array], Array], Callable[[Array], Matrix]]
 
 
@@ -148,9 +149,6 @@ class StateScheme(Iterated):
         """What counts as an error of the difference (n,) of two results, of which one is x at time t."""
         return difference
 
-    def require(self, system: Descriptor) -> None:
-        """Refuse a system that lacks what the method needs."""
-
     @property
     def symmetric(self) -> bool:
         """Whether a step back undoes a step."""
@@ -170,16 +168,7 @@ class StateScheme(Iterated):
 class MechanicalScheme(StateScheme):
     """A scheme for the states (q, v, lambda) of mechanisms in full coordinates."""
 
-    kinds: ClassVar[tuple[type[Descriptor], ...]] = (MechanicalSystem,)
-    words: ClassVar[str] = "mechanisms, and '{}' is none"
-
-    def require(self, system: Descriptor) -> None:
-        """Refuse what has no positions and velocities."""
-        if not isinstance(system, self.kinds):
-            raise PorthosError(
-                f"simulate: {self!r} steps positions and velocities of {self.words.format(system.name)}. Use a "
-                "Runge-Kutta method such as ph.RadauIIA(3)."
-            )
+    needs = Needs((MechanicalSystem,), "positions and velocities of mechanisms", INSTEAD)
 
     @property
     def stiffly_accurate(self) -> bool:

@@ -21,6 +21,7 @@ from porthos.errors import PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.runge_kutta import RadauIIA
+from porthos.integrate.scheme import Needs
 from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import OwnSteps
 from porthos.notation import Array
@@ -41,6 +42,7 @@ class IDA(OwnSteps):
     Needs the package scikit-sundae: pip install "porthos[sundials]". Matrices are dense; joints must not repeat rows.
     """
 
+    needs = Needs(instead="Use another form, such as system.formulation('GGL'), or ph.RadauIIA(3).", highest_index=2)
     max_order: int = HIGHEST
 
     def __post_init__(self) -> None:
@@ -61,10 +63,10 @@ class IDA(OwnSteps):
     def march(self, walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> States:
         """Step from 0 to `end`, with a new start wherever an input jumps."""
         system, held = walk.system, walk.signals.held(0, 0.0, walk.start)
-        if system.index(walk.start, walk.signals.at(0.0, held)).index > 2:
+        if (found := system.index(walk.start, walk.signals.at(0.0, held)).index) > self.needs.highest_index:
             raise PorthosError(
-                f"IDA: expected a system of index 1 or 2, found that '{system.name}' has index 3. Use another "
-                "form of it, system.formulation('GGL'), or ph.RadauIIA(3)."
+                f"IDA: expected a system of index 1 or 2, found that '{system.name}' has index {found}. "
+                f"{self.needs.instead}"
             )
         return march_library(self._spans, walk, adaptive, end, times)
 
