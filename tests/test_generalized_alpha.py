@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oscillator import Oscillator
 from test_runge_kutta import END, GRID, double_pendulum, duffing, kept_by, pendulum_reference
 from test_schemes import driven_model
-from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
 from gallery import alpha_start
+from gallery.small_mass import ViscousPendulum, path
 from porthos.integrate import scheme as claims
 from porthos.integrate.catalogue import scheme_named
 from porthos.integrate.signals import Signals
