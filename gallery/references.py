@@ -185,6 +185,31 @@ REFERENCES: tuple[Reference, ...] = (
     Reference("car", "carried", "force of all tyres [N] at rest", 1380 * 9.81, 1e-5, "weight"),
     Reference("car", "balance", "H - H(0) + D [J] over 10 s, of 567 J dissipated", 0.0, 1e-9, "balance"),
     Reference(
+        "composition",
+        "x",
+        "centre of mass [m] at t = 0.2 s, order 8, h = 2 ms",
+        (0.605550561377, 0.598957681795, -0.523983027430),
+        5e-12,
+        f"literature on rotational integrators, {AGAIN}",
+    ),
+    Reference(
+        "composition",
+        "orders",
+        "orders of PH-MP-GGL and its compositions",
+        (2, 4, 6, 8),
+        0.15,
+        "theory",
+    ),
+    Reference(
+        "composition",
+        "bases",
+        "orders of velocities, order 4 with PH-MP, the same projected, and with PH-MP-GGL",
+        (2, 4, 4),
+        0.02,
+        "theory",
+    ),
+    Reference("composition", "lost", "largest relative change of energy, momentum, g, G v", 0.0, 1e-12, "conservation"),
+    Reference(
         "crane",
         "load",
         "load [m] at t = 3, 6, 10 s",
@@ -503,6 +528,25 @@ REFERENCES: tuple[Reference, ...] = (
         sliding.LENGTH * np.cos(2.0) + sliding.GRAVITY * 0.2**2 / 2,
         1e-9,
         "free fall",
+    ),
+    Reference(
+        "small_mass",
+        "chain",
+        "(x - x_0)/m of the chain (p1, p2, v1) at t = 1 s, Radau IIA and Lobatto IIIC",
+        ((16416.2570807, 8207.21879487, 7251.07865182),) * 2,
+        1e-3,
+        "exponentials of matrices, 50 digits",
+    ),
+    Reference(
+        "small_mass", "spread", "spread of distance/mass of the pendulum, 1e-8 to 1e-14 kg", 0.0, 0.02, "proportional"
+    ),
+    Reference(
+        "small_mass",
+        "tip",
+        "tip without mass (x, y) [m] at t = 0.2 s",
+        (1.9627189947226, -0.0048022282997),
+        1e-11,
+        "equations in two angles, SciPy DOP853",
     ),
     Reference(
         "spring_pendulum",

@@ -12,6 +12,8 @@ w = sqrt 3.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -51,6 +53,7 @@ def model(
     )
 
 
+@cache
 def run(scheme: RungeKutta = SCHEME, step: float = 0.1, end: float = 200.0, every: int = 1) -> ph.StateTrajectory:
     """The free motion, without damping and push."""
     return ph.simulate(model(), scheme, step=step, end=end, every=every)
@@ -87,7 +90,7 @@ def figures() -> dict[str, Figure]:
     """Loss of energy, power balance with damping and push, a mass that tends to zero."""
     loss, (ax,) = new_figure()
     for name, scheme in SCHEMES.items():
-        one = run(scheme)
+        one = run(scheme, step=0.5, end=2000.0)
         ax.plot(one.t[1:], np.abs(1 - one.H[1:] / one.H[0]), label=name)
     label(ax, "loss of energy $1 - H/H_0$ [1]", log=True)
     legend(ax)

@@ -67,9 +67,9 @@ GALLERY = {
     "slider-crank": slider_crank,
     "suspension": suspension,
 }
-EQUATIONS = {  # examples without a file: about equations, systems that were connected, or many bodies of one kind
+EQUATIONS = {  # examples without a file: about equations, schemes, systems that were connected, or many bodies
     "four-bars",
-    "drift-off",
+    "drift-off", "composition", "small-mass",
     "car-axis",
     "squeezer",
     "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",

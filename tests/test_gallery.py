@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh, expm
 from scipy.special import spherical_jn
+from test_partitioned import massless_tip
 
 import porthos as ph
 from docs.site.gallery import MODULES
@@ -22,6 +23,7 @@ from gallery import (
     car,
     car_axis,
     closed_loop,
+    composition,
     crane,
     cylindrical_pair,
     dc_motor,
@@ -48,6 +50,7 @@ from gallery import (
     slider_crank,
     sliding_pendulum,
     slow_top,
+    small_mass,
     spring_pendulum,
     squeezer,
     suspension,
@@ -340,6 +343,10 @@ def test_mass_to_zero(name):
     assert max(tiny * 1e-20, tinier * 1e-40) < 1e-12
     p1, p2, _, v2 = two_masses.light(scheme, 0.0).x.T
     assert np.abs((20 - p2) - (p2 - p1 - 10) - two_masses.DAMPING * v2).max() < 1e-12
+
+
+def test_pendulum_with_a_massless_tip_in_its_angles():
+    np.testing.assert_allclose(outside("small_mass", "tip"), massless_tip(0.2)[0][2:4], atol=1e-12)
 
 
 def test_pendulum_in_four_formulations():
@@ -733,6 +740,7 @@ QUIET = [
     bricard,
     car,
     closed_loop,
+    composition,
     crane,
     cylindrical_pair,
     dc_motor,
@@ -758,6 +766,7 @@ QUIET = [
     alpha_start,
     sliding_pendulum,
     slow_top,
+    small_mass,
     spring_pendulum,
     suspension,
     reactor,

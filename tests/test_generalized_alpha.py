@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oscillator import Oscillator
 from test_runge_kutta import duffing
 from test_schemes import driven_model
-from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
 from gallery import alpha_start
+from gallery.small_mass import ViscousPendulum, path
 from porthos.integrate.catalogue import scheme_named
 
 FORMS = ("index 3", "index 2", "stabilised")

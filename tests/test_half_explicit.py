@@ -6,12 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oscillator import Oscillator
 from scipy.integrate import RK45
 from test_runge_kutta import duffing
 from test_schemes import driven_model
-from viscous_pendulum import Oscillator, path
 
 import porthos as ph
+from gallery.small_mass import path
 from porthos.integrate.half_explicit import ROWS
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+from oscillator import Oscillator
 from scipy.integrate import DOP853, RK45, solve_ivp
 from test_runge_kutta import duffing
 from test_schemes import driven_model
-from viscous_pendulum import Oscillator, ViscousPendulum, path
 
 import porthos as ph
 from gallery import car_axis
+from gallery.small_mass import ViscousPendulum, path
 
 FORMS = ("projection", "Baumgarte", "index 1")
 KINDS = (ph.MDOP5, ph.DOP853)
