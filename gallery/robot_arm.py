@@ -1,13 +1,12 @@
 """A robot arm with two drives under PD control: the controller is a pH system that is connected with both hinges.
 
-The arm is the double pendulum of this gallery, hanging, with a torque port on each bar. With the angles a, b of the
-bars from the vertical, the controller measures the rates a' and b' - a' of the hinges, and has the state xi,
+The arm is the double pendulum of this gallery, hanging, with a port in each hinge. With the angles a, b of the bars
+from the vertical, the controller measures the rates a' and b' - a' of the hinges, and has the state xi,
 
 xi_1' = a',   xi_2' = b' - a',   torques tau_i = k_i xi_i + d_i xi_i',   H_c = (k_1 xi_1^2 + k_2 xi_2^2)/2,
 
-xi the distance from the posture that is wanted. The drive of the elbow turns the lower bar and pushes back at the upper
-one, which is a relation between four ports that preserves power. What PD control does to an arm is what springs and
-dampers do: the energy of arm and controller can only decrease.
+xi the distance from the posture that is wanted. What PD control does to an arm is what springs and dampers do: the
+energy of arm and controller can only decrease. `ph.PD` is the same law, asked at the begin of each step.
 
 The weight keeps the arm from the posture that is wanted by 0.14 rad in the shoulder.
 
@@ -33,15 +32,15 @@ BARS = ("upper bar", "lower bar")
 
 
 def arm() -> ph.Model:
-    """The bars hang at rest; torques and rates are positive as the angles are."""
+    """The bars hang at rest; torques and rates of the hinges are positive against the angles."""
     model = double_pendulum.model(0.0, 0.0)
     for bar in BARS:
-        model.port(f"drive of the {bar}", bar, kind="torque", direction=(0, -1, 0))
+        model.joint_port(f"drive of the {bar}", f"hinge of the {bar}")
     return model
 
 
 def controller() -> ph.LinearPHDAE:
-    """Stiffness is what is stored, damping a feed-through."""
+    """Stiffness is what is stored, damping a feed-through; rates are those of the hinges, against the angles."""
     return ph.LinearPHDAE(
         "controller",
         J=np.zeros((2, 2)),
@@ -50,15 +49,16 @@ def controller() -> ph.LinearPHDAE:
         S=np.diag(DAMPING),
         states=["shoulder", "elbow"],
         ports=["shoulder", "elbow"],
-        initial=-np.array(WANTED),
+        initial=np.array(WANTED),
     )
 
 
 def model() -> Interconnection:
-    """Outputs (a', b', tau_1, tau_2), inputs (tau_2 - tau_1, -tau_2, a', b' - a')."""
-    M = np.array([[0, 0, 1, -1], [0, 0, 0, 1], [-1, 0, 0, 0], [1, -1, 0, 0]])
-    ports = [*(f"drive of the {bar}" for bar in BARS), "shoulder", "elbow"]
-    drives = ph.Relation(ports, M, np.eye(4), name="drives")
+    """Each hinge and its part of the controller in negative feedback."""
+    drives = [
+        ph.Feedback(f"drive of the {bar}", hinge, name=hinge)
+        for bar, hinge in zip(BARS, ("shoulder", "elbow"), strict=True)
+    ]
     return ph.interconnect(arm().assemble(), controller(), through=drives, name="robot arm")
 
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.integrate.sensing import Sampled as Sampled
     from porthos.integrate.sundials import IDA as IDA
     from porthos.model.beams import Beam as Beam
+    from porthos.model.controllers import PD as PD
+    from porthos.model.controllers import EnergyShaping as EnergyShaping
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -114,6 +116,7 @@ _HOMES = {
     "integrate.scipy_solvers": "SciPy",
     "integrate.sundials": "IDA",
     "model.beams": "Beam",
+    "model.controllers": "EnergyShaping PD",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joint_base": "Joint",
     "model.joints": "Cylindrical Fixed Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "

@@ -21,7 +21,7 @@ from porthos.integrate.state_scheme import StateScheme
 from porthos.kernels import ahead
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
-from porthos.model.plan import Plan, Python
+from porthos.model.plan import Plan, Python, writable
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer, save
@@ -192,7 +192,7 @@ def _reduced(
 def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
     """What has to be known beside the system to go on with a run."""
     inputs = {
-        terminal.name: Python("controller") if kind == CONTROLLER else source
+        terminal.name: Python("controller") if kind == CONTROLLER and not writable(source) else source
         for terminal, kind, source in signals.signals
         if terminal.source is None
     }

@@ -73,6 +73,16 @@ class Sensed:
         a, b = (q[0] + x @ q[1:] for q, x in zip(map(self._part, sides), points, strict=True))
         return float(self._carried(sides[0], axis) @ (b - a))
 
+    def coordinate(self, joint: str, motion: str | None = None, around: float = 0.0) -> float:
+        """The displacement of a prismatic joint, or its angle within half a turn to either side of `around`.
+
+        A cylindrical joint has both: the displacement if `motion` is "slide".
+        """
+        about = self._system.description["joints"][self._system.joint_index(joint)]["kind"]
+        if about == "prismatic" or motion == "slide":
+            return self.displacement(joint)
+        return around + (self.angle(joint) - around + np.pi) % (2.0 * np.pi) - np.pi
+
     def _axis(self, joint: str) -> tuple[int, Array]:
         index = self._system.joint_index(joint)
         about = self._system.description["joints"][index]

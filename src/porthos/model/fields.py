@@ -14,8 +14,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from porthos.errors import ModelError, ModelFileError, PorthosError, nearest
+from porthos.model.controllers import PD, EnergyShaping, JointController
 from porthos.model.nodes import List, Mapping, Node, Scalar, shown
-from porthos.model.signals import SIGNALS, Expression, Signal, TimeSignal
+from porthos.model.signals import SIGNALS, Expression, Input, Signal, TimeSignal
 from porthos.model.simulation import SchemeChoice, StepChoice
 from porthos.model.values import (
     KINDS,
@@ -75,6 +76,8 @@ def kind_of(hint: Any) -> Kind:
         return STEP
     if hint == Signal:
         return SIGNAL
+    if hint == Input:
+        return INPUT
     return KINDS[hint]
 
 
@@ -174,6 +177,7 @@ def selected(node: Mapping, key: str, forms: Dictionary[str, Any], where: str) -
 
 
 SIGNAL_NAMES: dict[str, type[TimeSignal]] = {cls.__name__.lower(): cls for cls in SIGNALS}
+CONTROLLER_NAMES: dict[str, type[JointController]] = {"pd": PD, "energy_shaping": EnergyShaping}
 STEP_NAMES: dict[str, type[Adaptive]] = {"adaptive": Adaptive}
 
 
@@ -200,6 +204,19 @@ def read_signal(node: Node) -> Any:
         except ModelError as error:
             raise Misfit(node, str(error)) from error
     return numbers if isinstance(node, List) else numbers[0]
+
+
+def _read_input(node: Node) -> Any:
+    """The same, or a controller such as {kind: pd, joint: elbow, stiffness: 60, damping: 8, target: 1.2}."""
+    forms = {**SIGNAL_NAMES, **CONTROLLER_NAMES}
+    return _chosen(node, forms, "input") if isinstance(node, Mapping) else read_signal(node)
+
+
+def _write_input(value: Any) -> Any:
+    for name, cls in CONTROLLER_NAMES.items():
+        if type(value) is cls:
+            return {"kind": name, **write_fields(value, fields_of(cls))}
+    return _write_signal(value)
 
 
 def _write_signal(value: Any) -> Any:
@@ -239,6 +256,11 @@ def signal_schema() -> dict[str, Any]:
     return {"anyOf": [numbers, {"type": "array", "items": numbers}, *_chosen_schema(SIGNAL_NAMES)]}
 
 
+def input_schema() -> dict[str, Any]:
+    """A function of time, or a controller."""
+    return {"anyOf": [{"$ref": "#/$defs/signal"}, *_chosen_schema(CONTROLLER_NAMES)]}
+
+
 def step_schema() -> dict[str, Any]:
     """A number of seconds, or steps that choose their size."""
     return {"anyOf": [KINDS[float].schema, *_chosen_schema(STEP_NAMES)]}
@@ -275,6 +297,7 @@ def _named(kind: Kind) -> Kind:
 
 
 SIGNAL = Kind(read_signal, _write_signal, {"$ref": "#/$defs/signal"})
+INPUT = Kind(_read_input, _write_input, {"$ref": "#/$defs/input"})
 SCHEME = Kind(_read_scheme, lambda scheme: scheme.plain, {"$ref": "#/$defs/scheme"})
 STEP = Kind(_read_step, _write_step, {"$ref": "#/$defs/step"})
 

@@ -26,6 +26,7 @@ import yaml
 
 from porthos.errors import ModelError, ModelFileError, nearest
 from porthos.model.changes import changed
+from porthos.model.controllers import JointController
 from porthos.model.fields import Field, blaming, expect_mapping, fields_of, kind_of, read_fields, write_fields
 from porthos.model.forms import SECTIONS
 from porthos.model.model import Model
@@ -107,6 +108,10 @@ def _check_input(model: Model, name: str, value: Any) -> None:
     ports = {port.name: port for port in model.ports}
     if name not in ports:
         raise ModelError(f"found no port '{name}'. {nearest(name, ports)}")
+    if isinstance(value, JointController):
+        joints = {joint.name: joint for joint in model.joints}
+        if value.joint not in joints:
+            raise ModelError(f"port '{name}': joint: found no joint '{value.joint}'. {nearest(value.joint, joints)}")
     expected = ports[name].wrench_basis().shape[1]
     size = value.size if isinstance(value, TimeSignal) else (len(value) if isinstance(value, tuple) else None)
     if (size or 1) != expected:

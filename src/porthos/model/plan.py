@@ -1,7 +1,7 @@
 """How a run was to be made, as text in its file, from which it can go on: step, number of steps, and all inputs.
 
-Constants, tables and the functions of time that model files hold are written; of a function or controller in Python it
-is only noted that there was one.
+Constants, tables, and the functions of time and controllers that model files hold are written; of a function or
+controller in Python it is only noted that there was one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from porthos.model.controllers import PD, EnergyShaping
 from porthos.model.signals import SIGNALS, TimeSignal
 
-KNOWN = {cls.__name__: cls for cls in SIGNALS}
+KNOWN: dict[str, type] = {cls.__name__: cls for cls in (*SIGNALS, PD, EnergyShaping)}
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,14 @@ class Plan:
             *self.motions.items(),
         ]
         return {name: part.kind for name, part in parts if isinstance(part, Python)}
+
+
+def writable(value: Any) -> bool:
+    """Whether a file can hold a function or controller with all that it is made of."""
+    if type(value) not in KNOWN.values():
+        return False
+    parts = [getattr(value, f.name) for f in dataclasses.fields(value) if f.init]
+    return all(writable(part) for part in parts if callable(part))
 
 
 def _write(value: Any) -> Any:

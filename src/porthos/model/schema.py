@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
-from porthos.model.fields import SCHEME, Field, fields_of, first_sentence, object_schema, signal_schema, step_schema
+from porthos.model.fields import (
+    SCHEME,
+    Field,
+    fields_of,
+    first_sentence,
+    input_schema,
+    object_schema,
+    signal_schema,
+    step_schema,
+)
 from porthos.model.forms import SECTIONS
 from porthos.model.modelfile import SIMULATION, heading
 from porthos.model.simulation import Simulation
@@ -27,7 +36,12 @@ def json_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
             SIMULATION: object_schema(fields_of(Simulation), first_sentence(Simulation)),
         },
         "additionalProperties": False,
-        "$defs": {"signal": signal_schema(), "scheme": _scheme_schema(schemes), "step": step_schema()},
+        "$defs": {
+            "signal": signal_schema(),
+            "input": input_schema(),
+            "scheme": _scheme_schema(schemes),
+            "step": step_schema(),
+        },
     }
 
 

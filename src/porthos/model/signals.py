@@ -25,6 +25,7 @@ Formulas: TypeAlias = Annotated[str | tuple[Any, ...], "an expression in t, or o
 Rate: TypeAlias = Callable[[float], Any]
 # What a load or an input may be: a constant, or a function of time.
 Signal: TypeAlias = Annotated[Any, "a constant, or a function of time"]
+Input: TypeAlias = Annotated[Any, "a constant, a function of time, or a controller"]
 
 
 def _level(value: ArrayLike, what: str) -> float | Array:

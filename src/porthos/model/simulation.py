@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError
-from porthos.model.signals import Numbers, Signal
+from porthos.model.signals import Input, Numbers
 from porthos.steps import Adaptive, Reversible, check_steps
 
 DEFAULT = "MidpointGGL"
@@ -47,7 +47,7 @@ class Simulation:
     end: float
     scheme: SchemeChoice = field(default_factory=SchemeChoice)
     every: int = 1
-    inputs: Mapping[str, Signal] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
     times: Numbers | None = None
 
     def __post_init__(self) -> None:
