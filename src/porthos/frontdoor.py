@@ -31,6 +31,7 @@ from porthos.kernels import ahead
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python
+from porthos.model.signals import kink
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
@@ -248,6 +249,7 @@ def _reduced(
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     h, steps, every = grid.h, grid.steps, grid.every
     signals = Inputs(system, inputs, steps)
+    _look_for_kinks(signals, grid)
     store: Store = Memory()
     if out is not None:
         store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
@@ -310,14 +312,17 @@ def _over_states(
             f"simulate: {scheme!r} steps mechanisms and Lagrangians, and '{system.name}' is neither. Make it a "
             "ph.Lagrangian, or use a Runge-Kutta method such as ph.Gauss(2)."
         )
-    x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
+    x0 = system.initial_state() if start is None else system.as_state(start, "start: ")
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if isinstance(scheme, Livens) or not scheme.free_steps:
         _require_fixed(scheme, grid, events)
     h, steps, every, adaptive = grid.h, grid.steps, grid.every, grid.adaptive
     signals = Signals(system, inputs, steps if adaptive is None else 0)
-    if adaptive is not None and isinstance(scheme, StateScheme):
+    if adaptive is None:
+        signals.require_samples(h)
+        _look_for_kinks(signals, grid)
+    elif isinstance(scheme, StateScheme):
         _require_adaptable(system, scheme, x0, signals)
         if isinstance(adaptive, Reversible):
             require_reversible(system, scheme, x0)
@@ -355,6 +360,14 @@ def _walked(walk: Walk, grid: _Grid) -> States:
     if isinstance(walk.scheme, OwnSteps):
         return walk.scheme.march(walk, grid.adaptive, grid.end, grid.times)
     return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
+
+
+def _look_for_kinks(signals: Inputs | Signals, grid: _Grid) -> None:
+    """Warn of inputs that jump or bend within a step of fixed size, where schemes lose their order."""
+    for name, times in signals.kinks.items():
+        found = kink(name, times, grid.h, grid.end)
+        if found:
+            log.warning("%s", found)
 
 
 def _look_at(system: Descriptor, scheme: Contract, x: Array, u: Array) -> None:
