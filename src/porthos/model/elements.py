@@ -18,7 +18,7 @@ from porthos.model.joint_base import Joint
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
 from porthos.model.rows import Angle, Distance, InPlane, Row, Strain
 from porthos.model.signals import Level, Rows
-from porthos.notation import Array, finite, normals, positive, vector
+from porthos.notation import Array, normals, number, numbers, positive, vector
 
 MOST_TERMS = 5  # coefficients of a stiffness
 NOWHERE = 1e-9  # points closer than this, relative to their distance from the origin, have no direction between them
@@ -334,24 +334,12 @@ def turning_rows(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
     return Angle(m1, along), Angle(m2, along)
 
 
-def number(value: Any, what: str, least: float = -np.inf) -> float:
-    """`value` as a finite number, or a ModelError that names `what`."""
-    try:
-        x = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected a number in SI units, found {value!r}.") from error
-    if not (np.isfinite(x) and x >= least):
-        limit = f" >= {least:g}" if np.isfinite(least) else ""
-        raise ModelError(f"{what}: expected a finite number{limit} in SI units, found {x!r}.")
-    return x
-
-
 def _read_force(element: Any, constant: str) -> None:
     """Check the fields from which the force of a spring is made."""
     where = element.where
     object.__setattr__(element, "damping", number(element.damping, f"{where}: damping", least=0.0))
     object.__setattr__(element, constant, number(getattr(element, constant), f"{where}: {constant}"))
-    k = _array(element.stiffness, f"{where}: stiffness")
+    k = numbers(element.stiffness, f"{where}: stiffness")
     if k.ndim > 1 or not 1 <= k.size <= MOST_TERMS:
         raise ModelError(
             f"{where}: stiffness: expected a number, or up to {MOST_TERMS} for powers of x, found "
@@ -367,16 +355,9 @@ def _read_force(element: Any, constant: str) -> None:
         )
 
 
-def _array(value: Any, what: str) -> Array:
-    try:
-        return finite(np.array(value, dtype=np.float64), what)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected numbers, found {value!r}.") from error
-
-
 def _knots(element: Any, stiffness: Array) -> Array:
     """The pairs of a table, sorted as they must be."""
-    where, knots = f"{element.where}: table", _array(element.table, f"{element.where}: table")
+    where, knots = f"{element.where}: table", numbers(element.table, f"{element.where}: table")
     if knots.ndim != 2 or knots.shape[1] != 2 or len(knots) < 2:
         raise ModelError(
             f"{where}: expected pairs such as [[-0.1, -20], [0.1, 20]], two at least, found {element.table!r}."
