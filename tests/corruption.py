@@ -1,12 +1,14 @@
 """Public calls that are right, and values that make them wrong: from these come calls that nobody foresaw."""
 
 import math
+import re
 import shutil
 from contextlib import suppress
 from functools import cache
 from unittest import mock
 
 import numpy as np
+import sympy as sp
 
 import porthos as ph
 from porthos.integrate import march
@@ -46,6 +48,28 @@ def model():
     return result
 
 
+def workshop():
+    """A wheel that drives another, a sledge that is driven, a blade that bends, and force elements of all kinds."""
+    result = ph.Model("fuzzed", gravity=(0, 0, -9.81))
+    result.body("wheel", ph.Cylinder(1.0, 0.1, 0.05, axis="y"), angular_velocity=(0, 1, 0))
+    result.body("pinion", ph.Cylinder(0.5, 0.05, 0.05, axis="y"), position=(0.3, 0, 0))
+    result.body("sledge", ph.Box(1.0, (0.1, 0.2, 0.3)), position=(0, 0, 1))
+    result.point_mass("bead", 0.5, position=(0.3, 0, 2))
+    result.revolute("A", "ground", "wheel", at=(0, 0, 0), axis=(0, 1, 0))
+    result.revolute("B", "ground", "pinion", at=(0.3, 0, 0), axis=(0, 1, 0))
+    result.prismatic("rail", "ground", "sledge", at=(0, 0, 1), axis=(1, 0, 0))
+    result.gear("mesh", "wheel", "pinion", teeth=(40, 20))
+    result.slide_drive("feed", "ground", "sledge", at=(0, 0, 1), axis=(1, 0, 0), displacement=ph.Sine(0.1, 2.0))
+    result.beam("blade", BLADE, (1, 0, 0), (1.5, 0, 0), a="ground", elements=1, damping=1e-3)
+    result.spring("coil", "sledge", "bead", (0, 0, 1), (0.3, 0, 2), stiffness=(100, 5), damping=1.0)
+    result.torsion_spring("clock", "A", stiffness=3.0)
+    result.friction("rub", "B", 0.2, radius=0.01)
+    result.bushing("rubber", "pinion", "bead", (0.3, 0, 2), stiffness=(9, 9, 9))
+    result.field("bowl", "bead", (0.3, 0, 2), "3*x**2", within=1.0)
+    result.port("motor", "wheel", kind="torque", direction=(0, 1, 0))
+    return result
+
+
 def hanging():
     """A pendulum at rest."""
     result = ph.Model("hanging", gravity=(0, 0, -9.81))
@@ -54,8 +78,8 @@ def hanging():
     return result
 
 
-def method(name):
-    return lambda **given: getattr(model(), name)(**given)
+def method(name, of=model):
+    return lambda **given: getattr(of(), name)(**given)
 
 
 @cache
@@ -66,7 +90,7 @@ def finished():
 
 def make_files():
     """In this folder: a model file, and the result of a run that was interrupted after two of its three steps."""
-    model().save("model.yaml", ph.Simulation(0.01, 0.03))
+    workshop().save("model.yaml", ph.Simulation(0.01, 0.03))
     append = Writer.append
 
     def last(writer, block, checkpoint):
@@ -75,7 +99,7 @@ def make_files():
 
     small = mock.patch.object(march, "rows_of_a_block", lambda *sizes: 2)
     with suppress(KeyboardInterrupt), small, mock.patch.object(Writer, "append", last):
-        ph.simulate(model(), ph.Midpoint(), 0.01, 0.03, out="part.nc")
+        ph.simulate(workshop(), ph.Midpoint(), 0.01, 0.03, out="part.nc")
 
 
 def resumed(**given):
@@ -84,9 +108,19 @@ def resumed(**given):
     return ph.resume(**given)
 
 
+STEEL = {"young": 2e11, "poisson": 0.3, "density": 7850.0}
+BLADE = ph.RectangularSection(width=0.02, height=0.01, **STEEL)
 BETWEEN = {"name": "J", "a": "box", "b": "arm", "at": (1.5, 0, 0)}
 ALONG, ACROSS = {**BETWEEN, "axis": (0, 1, 0)}, {**BETWEEN, "normal": (0, 1, 0)}
 ONE = (1, 1, 1)
+PLACE = {"frame": "world", "rough": True}
+TURNED = {"at_b": (1.5, 0, 0), "axis_b": (0, 1, 0), "rate": 0.1}
+PULL = {"name": "E", "a": "sledge", "b": "bead", "point_a": (0, 0, 1), "point_b": (0.3, 0, 2)}
+SLIDE = {"name": "D", "a": "ground", "b": "sledge", "at": (0, 0, 1), "axis": (0, 1, 0)}
+q, qdot, k = sp.symbols("q qdot k")
+OSCILLATOR = {"J": [[0, 1], [-1, 0]], "Q": np.eye(2), "R": np.diag([0.0, 0.1]), "E": np.eye(2), "B": [[0], [1]]}
+SPOOL = ph.LinearPHDAE("spool", **OSCILLATOR, ports=["shaft"], initial=[1, 0])
+ROLL = ph.LinearPHDAE("roll", **OSCILLATOR, ports=["end"], initial=[0, 1])
 PLACED = {"position": (0, 0, 0), "rotation": ((0, 0, 1), 0.1), "velocity": (0, 0, 0), "angular_velocity": (0, 0, 1)}
 RUN = {"step": 0.01, "end": 0.03, "inputs": {"motor": 0.1}, "every": 1, "initial": "project", "on_failure": "raise"}
 
@@ -104,19 +138,70 @@ CALLS = {
     "Inertia": (ph.Inertia, {"mass": 1.0, "tensor": np.diag([1.0, 1.0, 1.5])}),
     "body": (method("body"), {"name": "new", "inertia": ph.Sphere(1.0, 0.1), **PLACED}),
     "point_mass": (method("point_mass"), {"name": "new", "mass": 1.0, "position": (0, 0, 0), "velocity": (0, 0, 0)}),
-    "spherical": (method("spherical"), {**BETWEEN, "at_b": (1.5, 0, 0)}),
-    "revolute": (method("revolute"), {**ALONG, "at_b": (1.5, 0, 0)}),
-    "cylindrical": (method("cylindrical"), ALONG),
-    "prismatic": (method("prismatic"), ALONG),
+    "spherical": (method("spherical"), {**BETWEEN, "at_b": (1.5, 0, 0), **PLACE}),
+    "revolute": (method("revolute"), {**ALONG, **TURNED, **PLACE}),
+    "cylindrical": (method("cylindrical"), {**ALONG, **TURNED}),
+    "prismatic": (method("prismatic"), {**ALONG, "rotation_b": ((0, 1, 0), 0.1), "rate": 0.1, **PLACE}),
     "universal": (method("universal"), {**BETWEEN, "axis_a": (0, 1, 0), "axis_b": (0, 0, 1)}),
-    "planar": (method("planar"), ACROSS),
-    "fixed": (method("fixed"), BETWEEN),
+    "planar": (method("planar"), {**ACROSS, "normal_b": (0, 1, 0)}),
+    "fixed": (method("fixed"), {**BETWEEN, "rotation_b": np.eye(3), **PLACE}),
     "distance": (
         method("distance"),
         {"name": "J", "a": "box", "b": "bead", "point_a": (1, 0, 0), "point_b": (0, 0, 2), "length": 2.2360679775},
     ),
     "point_on_line": (method("point_on_line"), ALONG),
     "point_on_plane": (method("point_on_plane"), ACROSS),
+    "turn_drive": (
+        method("turn_drive", workshop),
+        {"name": "D", "a": "ground", "b": "wheel", "at": (0, 0, 0), "axis": (0, 1, 0), "angle": 0.0, **PLACE},
+    ),
+    "slide_drive": (method("slide_drive", workshop), {**SLIDE, "displacement": 0.0, "at_b": (0, 0, 1)}),
+    "length_drive": (method("length_drive", workshop), {**PULL, "length": ph.Sine(0.1, 1.0, offset=1.5), **PLACE}),
+    "gear": (
+        method("gear", workshop),
+        {"name": "G", "a": "wheel", "b": "pinion", "teeth": (30, 60), "at": (0, 0, 0), "at_b": (0.3, 0, 0),
+         "axis": (0, 1, 0), "axis_b": (0, 1, 0), "internal": True, **PLACE},
+    ),
+    "rack": (
+        method("rack", workshop),
+        {"name": "G", "a": "wheel", "b": "sledge", "at_b": (0, 0, 1), "at": (0, 0, 0), "axis": (0, 1, 0),
+         "radius": 1.0, "along": (1, 0, 0)},
+    ),
+    "spring": (
+        method("spring", workshop),
+        {**PULL, "stiffness": (1.0, 2.0), "damping": 1.0, "length": 1.0, "force": 0.1, "table": None},
+    ),
+    "spring with a table": (method("spring", workshop), {**PULL, "table": [[-0.1, -1], [0.1, 1]]}),
+    "damper": (method("damper", workshop), {**PULL, "damping": 1.0}),
+    "attraction": (method("attraction", workshop), {**PULL, "strength": 1.0}),
+    "torsion_spring": (
+        method("torsion_spring", workshop),
+        {"name": "E", "joint": "B", "stiffness": 1.0, "damping": 1.0, "angle": 0.1, "torque": 0.1, "table": None},
+    ),
+    "bushing": (
+        method("bushing", workshop),
+        {"name": "E", "a": "sledge", "b": "wheel", "at": (0, 0, 1), "stiffness": ONE, "damping": ONE,
+         "turning_stiffness": ONE, "turning_damping": ONE},
+    ),
+    "friction": (
+        method("friction", workshop),
+        {"name": "E", "joint": "A", "coefficient": 0.1, "radius": 0.1, "speed": 1e-3},
+    ),
+    "potential": (method("potential", workshop), {**PULL, "energy": "s**2", "between": (0.5, 2.0)}),
+    "joint_potential": (
+        method("joint_potential", workshop), {"name": "E", "joint": "A", "energy": "s**2", "between": (-1, 1)},
+    ),
+    "field": (
+        method("field", workshop), {"name": "E", "body": "sledge", "at": (0, 0, 1), "energy": "x**2", "within": 1.0},
+    ),
+    "RectangularSection": (ph.RectangularSection, {"width": 0.1, "height": 0.2, **STEEL}),
+    "CircularSection": (ph.CircularSection, {"radius": 0.1, **STEEL}),
+    "beam": (
+        method("beam", workshop),
+        {"name": "E", "section": BLADE, "start": (0, 0, 3), "end": (1, 0, 3), "a": "ground", "b": "sledge",
+         "elements": 3, "via": (0.5, 0, 3.1), "up": (0, 1, 0), "damping": 0.1, "velocity": (0, 0, 0),
+         "angular_velocity": (0, 0, 0)},
+    ),
     "load": (
         method("load"),
         {"name": "L", "body": "box", "force": (1, 0, 0), "torque": (0, 0, 1), "at": (1, 0, 0), "torque_map": "exact"},
@@ -137,6 +222,43 @@ CALLS = {
     "Livens": (ph.Livens, {"derivative": "gonzalez", "partition": "symmetric", "tolerance": 0.0, "max_iterations": 50}),
     "Gauss": (ph.Gauss, {"stages": 2}),
     "GeneralizedAlpha": (ph.GeneralizedAlpha, {"rho": 0.8, "form": "index 3"}),
+    "Adaptive": (
+        ph.Adaptive,
+        {"rtol": 1e-6, "atol": 1e-9, "initial": 0.1, "minimum": 0.0, "maximum": 1.0, "decrease": 0.2, "increase": 5.0,
+         "good_steps": 1, "max_steps": 100, "breakpoints": (0.5,)},
+    ),
+    "Event": (ph.Event, {"function": lambda t, x: x[0], "direction": 1, "terminal": True}),
+    "Sampled": (ph.Sampled, {"controller": lambda t, y: 0.1, "period": 0.01}),
+    "GeneralPHDAE": (
+        ph.GeneralPHDAE,
+        {"name": "P", "states": ["q", "p"], "H": lambda x: 0.5 * x @ x, "z": lambda x: x, "J": [[0, 1], [-1, 0]],
+         "R": np.zeros((2, 2)), "E": np.eye(2), "B": [[0], [1]], "ports": ["force"], "r": np.zeros(2),
+         "initial": [0.3, 0.1], "tangent": None},
+    ),
+    "LinearPHDAE": (
+        ph.LinearPHDAE,
+        {"name": "P", **OSCILLATOR, "states": ["q", "p"], "ports": ["force"], "S": [[0]], "rest": [0, 0],
+         "initial": [1, 0]},
+    ),
+    "Lagrangian": (
+        ph.Lagrangian,
+        {"L": qdot**2 / 2 - k * q**2 / 2, "coordinates": [q], "velocities": [qdot], "constraints": (),
+         "dissipation": qdot**2 / 10, "inputs": {"force": 1}, "parameters": {k: 2.0}, "initial": ([1.0], [0.0]),
+         "name": "P"},
+    ),
+    "interconnect": (
+        lambda **given: ph.interconnect(given["one"], given["two"], through=given["through"], name=given["name"]),
+        {"one": SPOOL, "two": ROLL, "through": ph.Feedback("shaft", "end"), "name": "drive"},
+    ),
+    "simulate a workshop": (
+        lambda **given: ph.simulate(workshop(), ph.Midpoint(), 0.01, 0.03, **given),
+        {"inputs": {"motor": 0.1}, "every": 3},
+    ),
+    "simulate a system": (
+        lambda **given: ph.simulate(SPOOL, ph.RadauIIA(2), **given),
+        {"step": ph.Adaptive(), "end": 0.1, "start": [0, 1], "times": [0.05], "events": {"zero": lambda t, x: x[0]},
+         "inputs": {"shaft": 0.1}},
+    ),
     "simulate": (lambda **given: ph.simulate(**{"model": model(), **given}), {"scheme": ph.Midpoint(), **RUN}),
     "simulate GGL": (lambda **given: ph.simulate(**{"model": model(), **given}), {"scheme": ph.MidpointGGL(), **RUN}),
     "simulate a model": (ph.simulate, {"model": model(), "scheme": ph.Midpoint(), "step": 0.01, "end": 0.03}),
@@ -155,3 +277,33 @@ CALLS = {
     "report": (lambda path: finished().report(path), {"path": "saved.html"}),
     "modes": (ph.modes, {"model": hanging()}),
 }  # fmt: skip
+
+
+# How messages call what was called where it has no name of its own.
+PART = {
+    "simulate GGL": ("simulate", "'fuzzed'"), "simulate": ("simulate", "'fuzzed'"), "simulate a model": ("simulate",),
+    "simulate a workshop": ("simulate", "'fuzzed'", "inputs"), "simulate a system": ("simulate", "'spool'", "inputs"),
+    "motor": ("'motor'",), "hand": ("'hand'",), "assemble": ("'fuzzed'", "assemble"), "load a result": ("load", "path"),
+    "resume": ("resume", "path", "simulate"), "load_model": ("path", "changes"), "simulate_file": ("path", "changes"),
+    "body of a run": ("'fuzzed'",), "joint of a run": ("'fuzzed'",), "port of a run": ("'fuzzed'",),
+    "save": ("path",), "export": ("export", "path"), "report": ("report", "path"),
+    "interconnect": ("interconnect", "connection"),
+}  # fmt: skip
+
+
+WORDS = ("a", "b", "at", "end", "name")  # arguments that are words of other sentences too
+
+
+def names_of(call, key, right, value):
+    """Words of the part that was called, and of the argument that was corrupted: a message has one of each."""
+    part = PART.get(call, (f"'{right['name']}'",) if "name" in right else (call.split()[0],))
+    if key == "name":
+        part = (*part, "name", f"'{value}'")
+    found = [f"'{value}'", f"found {value!r}", *(text for text in (repr(value), str(value)) if len(text) > 2)]
+    return part, (*([f"{key}:", f"{key} =", f"{key}="] if key in WORDS else [key, key.removesuffix("s")]), *found)
+
+
+def named(message, part, argument):
+    """Whether a message has one of each, as whole words."""
+    return all(any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)" if word[-1:].isalnum() else re.escape(word), message)
+                   for word in words) for words in (part, argument))  # fmt: skip

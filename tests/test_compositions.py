@@ -134,6 +134,6 @@ def test_controllers_are_asked_once_a_step_in_the_order_of_time():
     model.port("hinge", "bob", kind="torque", direction=(0, 1, 0))
     run = ph.simulate(model, ph.Composition(order=6), 0.01, 0.1, inputs={"hinge": brake})
     midpoints = (np.arange(10) + 0.5) * 0.01
-    assert sorted(set(np.round(asked, 12))) == pytest.approx(sorted({*np.round(run.t, 12), *np.round(midpoints, 12)}))
+    assert asked == pytest.approx(midpoints.tolist())
     assert np.abs(run.power_balance).max() < 1e-14
     assert run.energy[-1] < run.energy[0]

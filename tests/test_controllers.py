@@ -11,6 +11,7 @@ import pytest
 from catalogue import MIDPOINTS, by_name
 
 import porthos as ph
+from porthos.integrate import march
 
 schemes = pytest.mark.parametrize("scheme", MIDPOINTS, ids=by_name)
 H, STEPS = 0.01, 40
@@ -46,19 +47,62 @@ def test_outputs_are_conjugate_velocities_at_the_begin_of_the_step(scheme):
     system = machine().assemble()
     inputs = {name: watched(seen, name, gain) for name, gain in gains.items()}
     run = ph.simulate(system, scheme, H, STEPS * H, inputs=inputs)
-    assert [name for name, _, _ in seen] == (1 + STEPS + STEPS + 1) * list(gains)  # start, steps, then the nodes
-    for first, count, shift in ((1, STEPS, 0.5), (1 + STEPS, STEPS + 1, 0.0)):
-        for n in range(count):
-            y = system.Bt(run.q[n]).T @ run.v[n]
-            for name, t, found in seen[4 * (first + n) : 4 * (first + n + 1)]:
-                assert t == pytest.approx((n + shift) * H, abs=1e-14)
-                expected = y[system.ports[name]]
-                assert isinstance(found, float if expected.size == 1 else np.ndarray)
-                assert np.abs(found - expected).max() < 1e-13
+    assert [name for name, _, _ in seen] == STEPS * list(gains)
+    for n in range(STEPS):
+        y = system.Bt(run.q[n]).T @ run.v[n]
+        for name, t, found in seen[4 * n : 4 * (n + 1)]:
+            assert t == pytest.approx((n + 0.5) * H, abs=1e-14)
+            expected = y[system.ports[name]]
+            assert isinstance(found, float if expected.size == 1 else np.ndarray)
+            assert np.abs(found - expected).max() < 1e-13
     for name, gain in gains.items():
-        at_nodes = np.array([y for port, _, y in seen if port == name][-STEPS - 1 :]).reshape(STEPS + 1, -1)
-        assert np.abs(run.port(name).input - gain * at_nodes).max() < 1e-14
+        held = gain * np.array([y for port, _, y in seen if port == name]).reshape(STEPS, -1)
+        assert np.abs(run.port(name).input - held[[*range(STEPS), -1]]).max() < 1e-14
     assert np.abs(run.power_balance).max() < 1e-13
+
+
+class Counter:
+    """A controller that only counts how often it was asked."""
+
+    def __init__(self):
+        self.state = 0
+
+    def __call__(self, t, y):
+        self.state += 1
+        return float(self.state)
+
+
+@pytest.mark.parametrize("hold", [1, 2])
+@pytest.mark.parametrize("scheme", [*MIDPOINTS, ph.Composition(order=4), ph.Gauss(1)], ids=by_name)
+@pytest.mark.parametrize("every", [1, 4])
+def test_recorded_inputs_are_those_that_acted(scheme, hold, every, monkeypatch):
+    """Of the step that begins at a state; at the last state those of the step before it. Blocks are of three states."""
+    monkeypatch.setattr(march, "rows_of_a_block", lambda *sizes: 3)
+    controller = ph.Sampled(Counter(), hold * H) if hold > 1 else Counter()
+    run = ph.simulate(machine(), scheme, H, STEPS * H, inputs={"spin": controller}, every=every)
+    steps = np.arange(STEPS) // hold + 1.0
+    assert run.port("spin").input[:, 0] == pytest.approx(np.append(steps, steps[-1])[::every], rel=1e-14)
+    if every == 1 and isinstance(scheme, ph.Midpoint | ph.MidpointGGL):
+        work = H * run.port("spin").output[1:, 0] * steps
+        assert np.diff(run.port("spin").work) == pytest.approx(work, abs=1e-14)
+
+
+def test_inputs_of_a_run_that_failed():
+    """At its last state: of the step that failed if controllers were asked for it, else of the one before."""
+    count = Counter()
+    run = ph.simulate(machine(), ph.Midpoint(), H, STEPS * H, on_failure="return",
+                      inputs={"spin": count, "hand": lambda t, y: (0, 0, 0 if t < 5 * H else 1e12)})  # fmt: skip
+    assert run.status in (ph.Status.STEP_TOO_LARGE, ph.Status.NEWTON_STALLED)
+    assert run.port("spin").input[:, 0] == pytest.approx([1, 2, 3, 4, 5, 6])
+    assert run.port("hand").input[-1, 2] == 1e12
+    run = ph.simulate(machine(), ph.Midpoint(), H, STEPS * H, on_failure="return",
+                      inputs={"spin": Counter(), "hand": raising(ValueError("no"), 5 * H)})  # fmt: skip
+    assert run.status is ph.Status.BAD_INPUT
+    assert run.port("spin").input[:, 0] == pytest.approx([1, 2, 3, 4, 5, 5])
+    run = ph.simulate(
+        machine(), ph.Midpoint(), H, H, inputs={"hand": raising(ValueError("no"), 0.0)}, on_failure="return"
+    )
+    assert np.isnan(run.port("hand").input).all()
 
 
 @schemes
@@ -71,7 +115,7 @@ def test_controllers_act_like_a_table_of_their_values(scheme):
 
     system = machine().assemble()
     first = ph.simulate(system, scheme, H, STEPS * H, inputs={"hand": control, "push": 0.3}, every=8)
-    table = np.array(values[1 : 1 + STEPS])
+    table = np.array(values)
     again = ph.simulate(system, scheme, H, STEPS * H, inputs={"hand": table, "push": 0.3}, every=8)
     assert np.abs(first.q - again.q).max() < 1e-13  # first guesses of the multipliers differ, no more
     assert np.abs(first.v - again.v).max() < 1e-11

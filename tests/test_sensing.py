@@ -141,3 +141,17 @@ def test_sampled_needs_a_controller_and_a_period():
         ph.Sampled(3.0, 0.1)
     with pytest.raises(ph.PorthosError, match="Sampled: period"):
         ph.Sampled(lambda t, y: 0.0, 0.0)
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.Gauss(1)])
+@pytest.mark.parametrize("period", [0.25, 0.05])
+def test_samples_within_steps_are_refused(scheme, period, tmp_path):
+    """A sample that is told t = 0.25 would act from t = 0.2 on."""
+    with pytest.raises(
+        ph.InputError, match=r"port 'motor': expected a period of Sampled that is a whole number"
+    ) as told:
+        ph.simulate(pendulum(), scheme, 0.1, 1.0, inputs={"motor": ph.Sampled(lambda t, y: 0.0, period)},
+                    **({"out": tmp_path / "run.nc"} if scheme == ph.Midpoint() else {}))  # fmt: skip
+    step = float(str(told.value).split("step = ")[1].rstrip("."))
+    ph.simulate(pendulum(), scheme, step, 2 * period, inputs={"motor": ph.Sampled(lambda t, y: 0.0, period)})
+    assert not list(tmp_path.iterdir())

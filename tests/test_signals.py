@@ -143,3 +143,24 @@ def test_functions_take_and_give_numbers():
     for name in FUNCTIONS:
         text = f"{name}(0.5, 0.25)" if name in ("atan2", "min", "max") else f"{name}(0.5)"
         assert isinstance(number(text), float)
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.Gauss(2)])
+def test_jumps_within_steps_are_told(scheme, caplog):
+    """Fixed steps do not see them; where they are ends of steps, or steps adapt to them, nothing is said."""
+    model = ph.Model("mass")
+    model.point_mass("ball", 2.0)
+    model.load("push", "ball", force=ph.Step(0.25, (1.0, 0.0, 0.0)))
+    model.port("hand", "ball", kind="force", direction=(1, 0, 0))
+    inputs = {"hand": ph.Ramp(0.1, 0.32, 1.0)}
+    ph.simulate(model, scheme, 0.1, 0.5, inputs=inputs)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        f"'{name}' jumps or bends at t = {t}, within a step of 0.1 s. Results are more accurate with a step of which "
+        "such times are multiples."
+        for name, t in (("push", 0.25), ("hand", 0.32))
+    ]
+    caplog.clear()
+    ph.simulate(model, scheme, 0.01, 0.5, inputs=inputs)
+    if isinstance(scheme, ph.Gauss):
+        ph.simulate(model, scheme, ph.Adaptive(), 0.5, inputs=inputs)
+    assert not caplog.records

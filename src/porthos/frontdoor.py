@@ -28,7 +28,7 @@ from porthos.results.writing import Writer, save
 from porthos.steps import Adaptive, Reversible
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
-from porthos.walking import Grid, livens_of, over_states, stepwise
+from porthos.walking import Grid, livens_of, look_for_kinks, over_states, stepwise
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
@@ -183,6 +183,7 @@ def _reduced(
         raise PorthosError(f"simulate: {scheme!r} starts where the bodies of the model were put; leave `start` away.")
     h, steps, every = grid.h, grid.steps, grid.every
     signals = Inputs(system, inputs, steps)
+    look_for_kinks(signals, grid)
     store: Store = Memory()
     if out is not None:
         store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)

@@ -42,18 +42,46 @@ def skew(a: Array) -> Array:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def vector(value: ArrayLike, what: str, length: int = 3, example: tuple[float, ...] | None = None) -> Array:
-    """`value` as a finite vector, or a ModelError that names `what` and shows an `example`."""
-    example = tuple(range(1, length + 1)) if example is None else example
+def numbers(value: ArrayLike, what: str, expected: str = "numbers") -> Array:
+    """`value` as an array of finite numbers, or a ModelError that names `what`."""
     try:
         a = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what}: expected {length} numbers such as {example}, found {value!r}.") from error
-    if a.shape != (length,):
-        raise ModelError(
-            f"{what}: expected {length} numbers such as {example}, found an array of shape {a.shape}: {value!r}."
-        )
+    except Exception as error:  # NumPy asks objects of other classes, which may raise anything
+        raise ModelError(f"{what}: expected {expected}, found {value!r}.") from error
     return finite(a, what)
+
+
+def vector(value: ArrayLike, what: str, length: int = 3, example: tuple[float, ...] | None = None) -> Array:
+    """`value` as a finite vector, or a ModelError that names `what` and shows an `example`."""
+    expected = f"{length} numbers such as {tuple(range(1, length + 1)) if example is None else example}"
+    a = numbers(value, what, expected)
+    if a.shape != (length,):
+        raise ModelError(f"{what}: expected {expected}, found an array of shape {a.shape}: {value!r}.")
+    return a
+
+
+def number(value: Any, what: str, least: float = -np.inf) -> float:
+    """`value` as a finite number that is not below `least`, or a ModelError that names `what`."""
+    limit = f" >= {least:g}" if np.isfinite(least) else ""
+    a = numbers(value, what, f"a number{limit} in SI units")
+    if a.ndim or not a >= least:
+        raise ModelError(f"{what}: expected a number{limit} in SI units, found {value!r}.")
+    return float(a)
+
+
+def flag(value: Any, what: str) -> bool:
+    """`value` itself if it is True or False, or a ModelError that names `what`."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{what}: expected True or False, found {value!r}.")
+    return bool(value)
+
+
+def word(value: Any, what: str, known: Sequence[str]) -> str:
+    """`value` itself if it is one of the words that are known, or a ModelError that names `what`."""
+    if not isinstance(value, str) or value not in known:
+        choice = " or ".join([", ".join(f"'{one}'" for one in known[:-1]), f"'{known[-1]}'"])
+        raise ModelError(f"{what}: expected {choice}, found {value!r}.")
+    return value
 
 
 def finite(a: Array, what: str) -> Array:
@@ -86,7 +114,7 @@ def positive(value: float, what: str) -> float:
     """`value` as a positive finite float, or a ModelError that names `what`."""
     try:
         x = float(value)
-    except (TypeError, ValueError, OverflowError) as error:
+    except Exception as error:  # of another class, it may raise anything
         raise ModelError(f"{what}: expected a positive number in SI units, found {value!r}.") from error
     if not np.isfinite(x) or x <= 0.0:
         raise ModelError(f"{what}: expected a positive number in SI units, found {x!r}. Check its sign and its unit.")

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from math import inf, isfinite
+from math import inf
 from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
-from porthos.notation import LARGEST, Array
+from porthos.notation import LARGEST, Array, numbers
 
 WHOLE = 1e-6  # how far end/step may be from a whole number
 MOST = 1e12  # steps: with 1 us each they take 12 days
 SAFETY = 0.9  # part of the step that the estimate allows
 WORTH = 1.1  # a step that could grow by less stays as it is, with its Newton matrix
+WHOLE_NUMBERS = ("good_steps", "max_steps")
 FIRST = 1e-3  # the first step as a part of the run, if it is not given
 
 
@@ -71,20 +72,23 @@ class Adaptive:
     breakpoints: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "breakpoints", tuple(float(t) for t in self.breakpoints))
-        numbers = [getattr(self, key) for key in ("rtol", "atol", "minimum", "maximum", "decrease", "increase")]
-        if not all(isinstance(value, Real) and value == value for value in numbers):
-            raise PorthosError(f"Adaptive: expected numbers, found {self!r}.")
+        times = numbers(self.breakpoints, "Adaptive: breakpoints", "times in s").reshape(-1)
+        object.__setattr__(self, "breakpoints", tuple(times.tolist()))
+        for each in fields(self)[:-1]:
+            value, kind = getattr(self, each.name), Integral if each.name in WHOLE_NUMBERS else Real
+            if not (isinstance(value, kind) and value == value) and (value is not None or each.name != "initial"):
+                words = "a whole number" if kind is Integral else "a number"
+                raise PorthosError(f"Adaptive: {each.name}: expected {words}, found {value!r}.")
         conditions = {
             "0 < rtol < 1": 0 < self.rtol < 1,
-            "atol > 0": 0 < self.atol < inf,
+            "atol > 0": 0 < self.atol < LARGEST,
             "0 <= minimum < maximum": 0 <= self.minimum < self.maximum,
             "0 < decrease < 1": 0 < self.decrease < 1,
-            "increase > 1": 1 < self.increase < inf,
+            "increase > 1": 1 < self.increase < LARGEST,
             "initial between minimum and maximum": self.initial is None
-            or (isfinite(self.initial) and self.initial > 0 and self.minimum <= self.initial <= self.maximum),
-            "a whole number good_steps >= 1": isinstance(self.good_steps, Integral) and self.good_steps >= 1,
-            "a whole number max_steps >= 1": isinstance(self.max_steps, Integral) and self.max_steps >= 1,
+            or (0 < self.initial < LARGEST and self.minimum <= self.initial <= self.maximum),
+            "a whole number good_steps >= 1": self.good_steps >= 1,
+            "a whole number max_steps >= 1": self.max_steps >= 1,
         }
         for condition, met in conditions.items():
             if not met:
@@ -157,10 +161,7 @@ def check_steps(
         return None
     if isinstance(step, Reversible):
         raise PorthosError("simulate: times would cut reversible steps; leave them away and use run.at(times).")
-    try:
-        wanted = np.asarray(times, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError) as error:
-        raise PorthosError(f"simulate: times: expected numbers, found {times!r}.") from error
+    wanted = numbers(times, "simulate: times").reshape(-1)
     if not np.all((wanted >= 0.0) & (wanted <= end)):
         raise PorthosError(f"simulate: times: expected numbers between 0 and end = {end!r}, found {wanted.tolist()}.")
     return tuple(wanted.tolist())

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import PorthosError
 from porthos.integrate.adaptive_march import march_adaptively, with_rate
 from porthos.integrate.composition import Composition
+from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.livens import Livens
 from porthos.integrate.livens_march import march_lagrangian
@@ -24,6 +25,7 @@ from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import Recorder, States, Walk, as_march, march_states
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
+from porthos.model.signals import kink
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
@@ -144,8 +146,20 @@ def _begin(
     system: Descriptor, grid: Grid, inputs: Mapping[str, Any] | None, start: ArrayLike | None
 ) -> tuple[Array, Signals]:
     """The state at t = 0, and the inputs."""
-    x0 = system.initial_state() if start is None else system.as_state(np.asarray(start, dtype=np.float64))
-    return x0, Signals(system, inputs, grid.steps if grid.adaptive is None else 0)
+    x0 = system.initial_state() if start is None else system.as_state(start, "start: ")
+    signals = Signals(system, inputs, grid.steps if grid.adaptive is None else 0)
+    if grid.adaptive is None:
+        signals.require_samples(grid.h)
+        look_for_kinks(signals, grid)
+    return x0, signals
+
+
+def look_for_kinks(signals: Inputs | Signals, grid: Grid) -> None:
+    """Warn of inputs that jump or bend within a step of fixed size, where schemes lose their order."""
+    for name, times in signals.kinks.items():
+        found = kink(name, times, grid.h, grid.end)
+        if found:
+            log.warning("%s", found)
 
 
 def _walked(

@@ -9,10 +9,11 @@ from typing import Any
 
 from porthos.cli.answers import aligned, tell
 from porthos.integrate.catalogue import check_name, scheme_named
+from porthos.model.drives import Drive
 from porthos.model.modelfile import ModelFile
-from porthos.model.signals import TimeSignal
+from porthos.model.signals import kink
 from porthos.model.simulation import Simulation
-from porthos.steps import WHOLE, Adaptive, count_steps
+from porthos.steps import Adaptive, count_steps
 from porthos.system.mobility import Mobility, mobility
 
 SEVERAL = 6  # so many joints are listed by name
@@ -100,17 +101,14 @@ def _names(joints: tuple[str, ...]) -> str:
 
 def _kinks(file: ModelFile) -> list[str]:
     """Functions of time that jump or bend within a step, where the scheme loses its order."""
-    plan, notes = file.simulation, []
+    plan = file.simulation
     if plan is None or isinstance(plan.step, Adaptive):  # which end their steps on these times
         return []
     signals = {load.name: (load.force, load.torque) for load in file.model.loads}
     signals |= {name: (value, None) for name, value in plan.inputs.items()}
+    signals |= {joint.name: (joint.motion, None) for joint in file.model.joints if isinstance(joint, Drive)}
+    found = []
     for name, both in signals.items():
-        times = [t for one in both if isinstance(one, TimeSignal) for t in one.breakpoints if 0.0 < t < plan.end]
-        within = [t for t in times if abs(t / plan.step - round(t / plan.step)) > WHOLE]
-        if within:
-            notes.append(
-                f"'{name}' jumps or bends at t = {within[0]:g}, within a step of {plan.step:g} s. Results are more "
-                "accurate with a step of which such times are multiples."
-            )
-    return notes
+        times = [t for one in both for t in getattr(one, "breakpoints", ())]
+        found.append(kink(name, times, plan.step, plan.end))
+    return [note for note in found if note]

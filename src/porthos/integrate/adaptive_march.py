@@ -18,7 +18,7 @@ from scipy import sparse
 
 from porthos.errors import InputError, Status
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Piece, States, Walk, stalled
+from porthos.integrate.state_march import Piece, States, Walk
 from porthos.integrate.state_scheme import EmbeddedStep, Step
 from porthos.notation import Array
 from porthos.steps import Adaptive
@@ -123,7 +123,7 @@ class _March:
         else:
             self.h = proposal
             if self.h < max(self.adaptive.minimum, SMALLEST * self.end):
-                self.outcome = _too_small(trial, self.t, self.h)
+                self.outcome = self._too_small(trial)
 
     def _take(self, trial: Trial, target: float | None) -> None:
         """Record the steps of an attempt, of which the last ends at `target` if it is given."""
@@ -140,6 +140,12 @@ class _March:
                 self.walk.node(self.t, self.x, self.held)
         if self.t == self.end:
             self.outcome = Status.OK, Status.OK.value
+
+    def _too_small(self, trial: Trial) -> tuple[Status, str]:
+        """Why a run cannot go on with smaller steps."""
+        if trial.error == np.inf:
+            return self.walk.stalled(trial.pieces[-1], self.held)
+        return Status.STEP_TOO_SMALL, f"{Status.STEP_TOO_SMALL.value} At t = {self.t:.6g} it was {self.h:.3g}."
 
     def states(self) -> States:
         """All that was recorded, and the state that a run ended with."""
@@ -179,11 +185,3 @@ def _towards(room: float, h: float) -> tuple[float, bool]:
     if h >= room * (1 - ROUND_OFF):
         return room, True
     return (room / 2, False) if h > room / 2 else (h, False)
-
-
-def _too_small(trial: Trial, t: float, h: float) -> tuple[Status, str]:
-    """Why a run cannot go on with smaller steps."""
-    if trial.error == np.inf:
-        return stalled(trial.pieces[-1])
-    found = f"At t = {t:.6g} it was {h:.3g}."
-    return Status.STEP_TOO_SMALL, f"{Status.STEP_TOO_SMALL.value} {found}"

@@ -12,8 +12,9 @@ import numpy as np
 
 from porthos.integrate.checkpoint import Question, state_of
 from porthos.integrate.inputs import Inputs, evaluate, wants_state
-from porthos.integrate.sensing import Sensed
+from porthos.integrate.sensing import Sensed, require_samples
 from porthos.kernels.feedback import NOBODY, QUESTION, Feedback
+from porthos.notation import Array
 
 
 class Controllers:
@@ -23,6 +24,10 @@ class Controllers:
         self, inputs: Inputs, h: float, interrupted: Callable[[], bool] = lambda: False, every: int = 1
     ) -> None:
         chosen = inputs.controllers()
+        for _, terminal, function in chosen:
+            require_samples(terminal.name, function, h)
+        self.latest = np.full((len(chosen), 6), np.nan)  # what they answered last, as wrenches
+        self._held: list[Array] = []  # what they held in the steps that begin at recorded states
         self.first = 0  # the number of the step that the march calls 0
         self.error: BaseException | None = None
         self._h, self._interrupted, self._every = h, interrupted, every
@@ -36,13 +41,27 @@ class Controllers:
             for k, (_, terminal, _) in enumerate(chosen):
                 basis[k, :, : terminal.basis.shape[1]] = terminal.basis
             address = ctypes.cast(self._question, ctypes.c_void_p).value or 0
-            index = np.array([k for k, _, _ in chosen], dtype=np.int64)
-            self.feedback = Feedback(address, index, basis, y, u)
+            self.feedback = Feedback(address, inputs.answered, basis, y, u)
         sizes = [terminal.basis.shape[1] for _, terminal, _ in chosen]
         self._asked = [
             (terminal, function, self.feedback.y[k, :size], self.feedback.u[k, :size], size > 1, wants_state(function))
             for k, ((_, terminal, function), size) in enumerate(zip(chosen, sizes, strict=True))
         ]
+
+    def hold(self, wrench: Array, made: int) -> None:
+        """Note the inputs (S, L+D, 6) of the steps for which they were asked; the first begins at a recorded state."""
+        answers = wrench[:, self.feedback.terminal]
+        self._held.append(answers[: made : self._every])
+        self.latest = answers[-1] if len(answers) else self.latest
+
+    def held(self) -> tuple[Array, Array]:
+        """Wrenches (C, 6) and (K, C, 6) at the state where a block begins and at those which it recorded.
+
+        They are those of the step that begins at a state; at the last one, where none does yet, the last answers.
+        """
+        answers, self._held = [*self._held, self.latest[None]], []
+        together = np.concatenate(answers)
+        return together[0], together[1:]
 
     def _answer(self, n: int) -> int:
         """Evaluate all controllers for step n of a march: 1, or 0 if it shall stop."""

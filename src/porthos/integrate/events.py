@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from porthos.errors import InputError, PorthosError
-from porthos.notation import Array
+from porthos.notation import Array, flag
 
 EPS = float(np.finfo(np.float64).eps)
 DIRECTIONS = (-1, 0, 1)
@@ -30,8 +32,9 @@ class Event:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise PorthosError(f"Event: expected a function of (t, x), found {self.function!r}.")
-        if self.direction not in DIRECTIONS:
+        if not isinstance(self.direction, Real) or self.direction not in DIRECTIONS:
             raise PorthosError(f"Event: direction must be -1, 0 or 1, found {self.direction!r}.")
+        flag(self.terminal, "Event: terminal")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Watch:
     """Looks at the ends of all steps for changes of sign."""
 
     def __init__(self, given: Mapping[str, Any] | None, t: float, x: Array) -> None:
+        if not isinstance(given, Mapping | NoneType):
+            raise PorthosError(f"simulate: events: expected functions of (t, x) by names, found {given!r}.")
+        for name, each in (given or {}).items():
+            if not (isinstance(each, Event) or callable(each)):
+                raise PorthosError(f"simulate: events: '{name}': expected a function of (t, x), found {each!r}.")
         events = {name: each if isinstance(each, Event) else Event(each) for name, each in (given or {}).items()}
         self.events, self.happened = events, list[Occurrence]()
         self._values = {name: self._value(name, t, x) for name in events}

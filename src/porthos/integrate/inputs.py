@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import InputError, nearest
-from porthos.integrate.sensing import Sensed
 from porthos.notation import Array, IntArray
 from porthos.system.drives import Driven
 from porthos.system.loads import Terminal
@@ -22,7 +21,7 @@ PLAIN = (tuple, list)
 
 
 class Inputs:
-    """The wrench of every terminal at any time; `feedback` says whether a controller looks at the outputs."""
+    """The wrench of every terminal at any time; `answered` are those with controllers, `feedback` if there are any."""
 
     def __init__(self, system: MechanicalSystem, given: Mapping[str, Any] | None, steps: int) -> None:
         self.system = system
@@ -35,12 +34,19 @@ class Inputs:
                     "was read from a result, which holds what happened and no functions. Assemble the model again."
                 )
         self._signals = [signal_of(t, given.get(t.name), steps) for t in self._terminals]
-        self.feedback = any(kind == CONTROLLER for kind, _ in self._signals)
+        self.answered = np.array([k for k, _, _ in self.controllers()], dtype=np.int64)
+        self.feedback = self.answered.size > 0
 
     @property
     def signals(self) -> list[tuple[Terminal, str, Any]]:
         """(terminal, kind, source) of all of them; kinds are 'constant', 'table', 'time' and 'controller'."""
         return [(t, kind, source) for t, (kind, source) in zip(self._terminals, self._signals, strict=True)]
+
+    @property
+    def kinks(self) -> dict[str, tuple[float, ...]]:
+        """Times at which inputs and motions or their slopes are known to jump, by name."""
+        known = {t.name: getattr(source, "breakpoints", ()) for t, _, source in self.signals}
+        return known | {d.name: d.motion.breakpoints for d in self.system.drives if d.motion is not None}
 
     def controllers(self) -> list[tuple[int, Terminal, Any]]:
         """(number, terminal, function) of all terminals with a controller."""
@@ -80,46 +86,39 @@ class Inputs:
                                              known[1 : good + 1, 1]], axis=1)  # fmt: skip
         return result[:good], failure
 
-    def at(self, t: float, row: int, q: Array, v: Array) -> Array:
-        """Inputs (L+D, 6) at time t in the state (q, v); tables give their row, controllers see the outputs there."""
-        result = self._at_nodes(np.array([t]), np.array([row]), q[None], v[None], refuse=True)
-        return result[0]
+    def at_start(self) -> Array:
+        """Inputs (L+D, 6) at t = 0, or the InputError of a function that fails there; of controllers zero."""
+        return self._at_nodes(np.zeros(1), np.zeros(1, dtype=np.int64), refuse=True)[0]
 
-    def at_nodes(self, nodes: IntArray, h: float, q: Array, v: Array) -> Array:
-        """Inputs (K, L+D, 6) after the steps `nodes` in the states (q, v); NaN where a user's function fails."""
-        return self._at_nodes(np.asarray(nodes * h, dtype=np.float64), nodes, q, v, refuse=False)
+    def at_nodes(self, nodes: IntArray, h: float) -> Array:
+        """Inputs (K, L+D, 6) after the steps `nodes`; NaN where a user's function fails, of controllers zero.
 
-    def _at_nodes(self, t: Array, rows: IntArray, q: Array, v: Array, refuse: bool) -> Array:
+        A controller may have a memory: it is asked before each step, by the march, and at no other time.
+        """
+        return self._at_nodes(np.asarray(nodes * h, dtype=np.float64), nodes, refuse=False)
+
+    def _at_nodes(self, t: Array, rows: IntArray, refuse: bool) -> Array:
         result, called = np.zeros((t.size, len(self.system.channel_names), 6)), []
         for k, ((kind, source), terminal) in enumerate(zip(self._signals, self._terminals, strict=True)):
             if kind == "constant":
                 result[:, k] = terminal.basis @ source
             elif kind == "table":
                 result[:, k] = source[np.minimum(rows, len(source) - 1)] @ terminal.basis.T
-            else:
-                more = _rows(self.system.loads.rates(k, q, v)) if kind == CONTROLLER else t.size * [()]
-                if kind == CONTROLLER and wants_state(source):
-                    more = [(*seen, Sensed(self.system, q[n], v[n])) for n, seen in enumerate(more)]
-                called.append((k, terminal, source, more, np.zeros((t.size, terminal.basis.shape[1]))))
+            elif kind == "time":
+                called.append((k, terminal, source, np.zeros((t.size, terminal.basis.shape[1]))))
         good = np.ones(t.size, dtype=np.bool_)
         for n, time in enumerate(t.tolist() if called else ()):
             try:
-                for _, terminal, function, more, u in called:
-                    evaluate(terminal, u[n], function, time, *more[n])
+                for _, terminal, function, u in called:
+                    evaluate(terminal, u[n], function, time)
             except InputError:
                 if refuse:
                     raise
                 good[n] = False
-        for k, terminal, _, _, u in called:
+        for k, terminal, _, u in called:
             result[good, k] = u[good] @ terminal.basis.T
         result[~good] = np.nan
         return self._with_motions(t, result)
-
-    def unknown(self, nodes: IntArray, h: float) -> Array:
-        """Inputs (K, L+D, 6) after the steps `nodes` as far as no controller has to be asked: motions, else NaN."""
-        return self._with_motions(
-            np.asarray(nodes * h, dtype=np.float64), np.full((nodes.size, len(self.system.channel_names), 6), np.nan)
-        )
 
     def _with_motions(self, t: Array, result: Array) -> Array:
         for k, drive in enumerate(self.system.drives, len(self._signals)):
@@ -153,11 +152,6 @@ def known_ports(system: str, terminals: Iterable[Terminal], given: Mapping[str, 
         if name not in open_ports:
             raise InputError(f"system '{system}' has no port '{name}' to give an input to. {nearest(name, open_ports)}")
     return given
-
-
-def _rows(y: Array) -> list[Any]:
-    """What a controller sees of y (K, s): arrays, or numbers if there is one output; each in a tuple."""
-    return list(zip(y if y.shape[1] > 1 else y[:, 0].tolist()))
 
 
 def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:

@@ -15,6 +15,7 @@ from porthos.integrate.state_march import Piece, States, Walk
 from porthos.integrate.state_scheme import Step
 from porthos.notation import Array
 from porthos.steps import Adaptive
+from porthos.system.watching import FunctionError, watching
 
 
 class StoppedError(Exception):
@@ -87,13 +88,26 @@ class _March:
         while outcome is None:
             try:
                 outcome = self._until_jump()
+            except FunctionError as error:
+                outcome = Status.BAD_INPUT, f"{error} It happened after t = {self.t:.6g}."
             except InputError as error:
                 outcome = Status.BAD_INPUT, str(error)
             except StoppedError as error:
-                outcome = error.status, str(error)
+                outcome = self._reason(error)
         if not outcome[0].wanted and self.walk.recorder.rows[-1][0] != self.t:
             self.walk.node(self.t, self.x, self.held)
         return self.walk.states(*outcome)
+
+    def _reason(self, stopped: StoppedError) -> tuple[Status, str]:
+        """Why the library stopped: a function that gave no numbers, or what it says itself."""
+        try:
+            with watching():
+                self._until_jump()
+        except FunctionError as error:
+            return Status.BAD_INPUT, f"{error} It happened after t = {self.t:.6g}."
+        except StoppedError:
+            pass
+        return stopped.status, str(stopped)
 
     def _until_jump(self) -> tuple[Status, str] | None:
         """Make the steps until a jump or the end; None if it was reached and the run goes on."""

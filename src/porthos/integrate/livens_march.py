@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,14 @@ from porthos.errors import InputError, Status
 from porthos.integrate.livens import Livens, LivensStep, plain_step
 from porthos.integrate.newton import Solver
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import States
+from porthos.integrate.state_march import States, outputs_at
 from porthos.integrate.tableaus import gauss
 from porthos.kernels.livens_choices import GONZALEZ, ITOH_ABE, MEAN_VALUE
-from porthos.kernels.newton import CONVERGED, ORDERS, SINGULAR
+from porthos.kernels.newton import CONVERGED, ORDERS, SINGULAR, STALLED
 from porthos.notation import Array
 from porthos.system.generated import GeneratedTerms
 from porthos.system.lagrangian_system import LagrangianSystem
+from porthos.system.watching import FunctionError, place_in_time, watching
 
 KINDS = {"gonzalez": GONZALEZ, "mean value": MEAN_VALUE, "itoh-abe": ITOH_ABE}
 CHUNK = 4096  # steps between looks at Ctrl-C and the progress bar
@@ -79,9 +81,23 @@ class _March:
             return self._compiled(self.system.terms, first, U)
         parts = U.reshape(len(U) // self.sizes.size, self.sizes.size, U.shape[1])
         for step, inputs in enumerate(parts):
-            if not self._plain(first + step, inputs):
-                return SINGULAR + 1, step
+            try:
+                if not self._plain(first + step, inputs):
+                    return STALLED, step
+            except FunctionError:  # it will be met again when the reason is looked for
+                return STALLED, step
         return CONVERGED, len(parts)
+
+    def failed(self, ended: int, done: int, u: Array) -> tuple[Status, str]:
+        """Why the step after `done` others was not made: a function of the user's, or the equations."""
+        t, guess = done * self.h, np.concatenate([self.h * self.v, self.mu])
+        try:
+            with watching():
+                plain_step(self.scheme, self.system.terms, self.h, t, self.q, self.v, self.p, u, guess)
+        except FunctionError as error:
+            return Status.BAD_INPUT, str(error.within(t, self.h))
+        status = Status.SINGULAR if ended == SINGULAR else Status.NEWTON_STALLED
+        return status, f"{status.value} {place_in_time(t, self.h)}"
 
     def _compiled(self, terms: GeneratedTerms, first: int, U: Array) -> tuple[int, int]:
         from porthos.kernels.livens import march_livens  # compiled when it is imported
@@ -159,8 +175,7 @@ def march_lagrangian(
         done += made
         progress(done)
         if ended != CONVERGED:
-            status = Status.SINGULAR if ended == SINGULAR else Status.NEWTON_STALLED
-            message = f"{status.value} It happened in the step from t = {done * h:.6g} to {(done + 1) * h:.6g}."
+            status, message = run.failed(ended, done, U[made])
         elif done < steps and interrupted():
             status, message = Status.INTERRUPTED, Status.INTERRUPTED.value
     return _states(run, done, nodes, signals.at_node(done * h, held), status, message)
@@ -174,9 +189,12 @@ def _states(run: _March, done: int, nodes: list[Array], last: Array, status: Sta
     inputs = np.array([*nodes[: rows - 1], last]) if system.width else np.zeros((rows, 0))
     q, v, lam = tape.q[:rows], tape.v[:rows], tape.lam[:rows].mean(axis=1)
     for k in {0, rows - 1}:
-        lam[k] = system.accelerations(q[k], v[k], np.nan_to_num(inputs[k]), float(t[k]))[1]
+        with suppress(FunctionError):  # of the run, which has ended there
+            lam[k] = system.accelerations(q[k], v[k], np.nan_to_num(inputs[k]), float(t[k]))[1]
     x = np.hstack([q, v, lam])
-    y = np.array([system.y(*each) for each in zip(x, inputs, t.tolist(), strict=True)]).reshape(rows, system.width)
+    y = np.array([outputs_at(system, *each) for each in zip(x, inputs, t.tolist(), strict=True)]).reshape(
+        rows, system.width
+    )
     means: dict[str, Any] = {
         "mean_x": np.vstack([np.full((1, x.shape[1]), np.nan), (x[1:] + x[:-1]) / 2]),
         "mean_y": np.vstack([np.full((1, y.shape[1]), np.nan), (y[1:] + y[:-1]) / 2]),

@@ -23,6 +23,7 @@ from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
 from porthos.system.drives import lost
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.watching import place_in_time
 
 CHUNK = 1000  # steps between two calls of `progress`
 BLOCK = 2**24  # bytes of a block of states
@@ -50,7 +51,7 @@ class March:
     t: Array  # (K,)
     q: Array  # (K, N, 4, 3)
     v: Array  # (K, N, 4, 3)
-    wrench: Array  # (K, L+D, 6) inputs at the nodes; of drives s, s' and s''
+    wrench: Array  # (K, L+D, 6) inputs at the nodes; of controllers `Controllers.held`; of drives s, s' and s''
     multipliers: Array  # (K, R) of joints and force elements, means over the last step of the interval; 0 at the start
     outputs: Array  # (K, L+D, 6) the same; of drives their force and power
     work: Array  # (K, L+D) of each load, port and drive during the interval; 0 at the start
@@ -85,8 +86,8 @@ class Store(Protocol):
     def end(self, status: Status, message: str) -> None:
         """Keep how the run ended."""
 
-    def revise(self, rows: slice, wrench: Array) -> None:
-        """Fill in inputs that were not known when the states were kept."""
+    def revise(self, loads: IntArray, wrench: Array) -> None:
+        """Change the inputs of some loads at the last state that was kept: now it is known what followed it."""
 
     def raw(self) -> March:
         """All that was kept."""
@@ -109,9 +110,9 @@ class Memory:
         """Keep how the run ended."""
         self._parts = [replace(self.raw(), status=status, message=message)]
 
-    def revise(self, rows: slice, wrench: Array) -> None:
-        """Fill in inputs."""
-        self.raw().wrench[rows] = wrench
+    def revise(self, loads: IntArray, wrench: Array) -> None:
+        """Change inputs at the last state."""
+        self._parts[-1].wrench[-1, loads] = wrench
 
     def raw(self) -> March:
         """All blocks as one."""
@@ -151,14 +152,11 @@ def march(
     if checkpoint is not None:
         _resume(run, system, scheme, h, checkpoint)
     blocks = march_in_blocks(run, system, scheme, h, steps, every, inputs, progress, interrupted, store.resumable)
-    for block, reached in blocks:
+    for before, block, reached in blocks:
+        if before is not None:
+            store.revise(inputs.answered, before)
         store.append(block, reached)
-    if inputs.feedback:  # a controller may have a memory: asked for its values at the nodes on the way, it would stray
-        kept = store.raw()
-        for rows in kept.blocks():
-            nodes = np.rint(kept.t[rows] / h).astype(np.int64)
-            store.revise(rows, inputs.at_nodes(nodes, h, kept.q[rows], kept.v[rows]))
-    if inputs.feedback or checkpoint is not None:
+    if checkpoint is not None:
         store.end(run.status, run.message)
     return store.raw()
 
@@ -205,14 +203,17 @@ def march_in_blocks(
     progress: Progress,
     interrupted: Callable[[], bool],
     kept: bool,
-) -> Iterator[tuple[March, Checkpoint | None]]:
+) -> Iterator[tuple[Array | None, March, Checkpoint | None]]:
     """The states of a run, block by block, and from where it could go on, if that is `kept`.
 
-    The first block begins with the initial state.
+    The first block begins with the initial state. Before each other one goes what controllers held in the step that
+    follows the last state of the block before.
     """
     controllers = Controllers(inputs, h, interrupted, every)
     controllers.questions, controllers.remembers = run.questions, kept
     controllers.sensed = Sensed(system, run.q, run.v)
+    if run.wrench is not None:
+        controllers.latest = run.wrench[inputs.answered]
     first: list[March] = [_initial(system, run, inputs)] if run.done == 0 else []
     inner = system.moving.row.size + len(system.element_names)
     rows = rows_of_a_block(len(system.body_names), inner, len(system.channel_names))
@@ -221,9 +222,13 @@ def march_in_blocks(
         record = empty_record(system, (limit - start) // every)
         _fill(run, record, system, scheme, h, every, limit, inputs, controllers, progress, interrupted)
         block = _block(run, record, start, h, every, inputs)
-        if inputs.feedback or (run.status is Status.OK and run.done < steps):
+        if run.status is Status.OK and run.done < steps:
             block = replace(block, status=Status.INTERRUPTED, message=UNFINISHED)
-        yield joined([*first, block]), _checkpoint(run, every, controllers) if kept else None
+        before, block.wrench[:, inputs.answered] = controllers.held()
+        for initial in first:
+            initial.wrench[0, inputs.answered] = before
+        known = None if first or not inputs.feedback else before
+        yield known, joined([*first, block]), _checkpoint(run, every, controllers) if kept else None
         first = []
 
 
@@ -245,7 +250,7 @@ def _fill(
     watch = run.watch = run.watch or EnergyWatch(system, run.q, run.v)
     try:
         if run.memory is None:
-            run.memory = scheme.rule.start(system, sizes, run.q, run.v, inputs.at(0.0, 0, run.q, run.v))
+            run.memory = scheme.rule.start(system, sizes, run.q, run.v, inputs.at_start())
         while run.done < limit and run.status is Status.OK:
             wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), sizes)
             part = _part(record, slice((run.done - start) // every, None))
@@ -254,6 +259,8 @@ def _fill(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
             made, run.status = _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            failed = run.status not in (Status.OK, Status.INTERRUPTED)  # in a step for which controllers were asked
+            controllers.hold(wrench[:: sizes.size][: made + failed], made)
             run.done += made
             run.wrench = wrench[made * sizes.size - 1] if made else run.wrench
             watch.add(part.work[: made // every], part.loss[: made // every])
@@ -263,8 +270,7 @@ def _fill(
             if run.status is Status.INTERRUPTED:
                 run.message = run.status.value
             elif run.status is not Status.OK:
-                place_in_time = f"It happened in the step from t = {run.done * h:.6g} to {(run.done + 1) * h:.6g}."
-                run.message = f"{run.status.value} {place_in_time}{_driven(system)}"
+                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{_driven(system)}"
             elif error is not None:
                 raise error
             elif interrupted():
@@ -335,6 +341,5 @@ def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: 
 
 
 def _kept(r: Record, q: Array, v: Array, nodes: IntArray, h: float, inputs: Inputs, run: _Run) -> March:
-    wrench = inputs.unknown(nodes, h) if inputs.feedback else inputs.at_nodes(nodes, h, q, v)
-    t = np.asarray(nodes * h, dtype=np.float64)
+    wrench, t = inputs.at_nodes(nodes, h), np.asarray(nodes * h, dtype=np.float64)
     return March(t, q, v, wrench, r.lam, r.y, r.work, r.loss, r.iterations, run.status, run.message)

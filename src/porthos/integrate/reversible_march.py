@@ -12,7 +12,7 @@ import numpy as np
 from porthos.errors import InputError, PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.newton import factorised
-from porthos.integrate.state_march import States, Walk, stalled
+from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import StateScheme
 from porthos.notation import Array
 from porthos.steps import Reversible
@@ -92,7 +92,7 @@ def march_reversibly(walk: Walk, rule: Reversible, end: float) -> States:
             outcome = Status.BAD_INPUT, str(error)
             break
         if not piece.step.converged:
-            outcome = stalled(piece)
+            outcome = walk.stalled(piece, held)
             break
         if last is not None:
             outcome = walk.end(last, held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from math import floor
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import InputError, PorthosError
 from porthos.notation import Array, normals, positive, vector
+from porthos.steps import WHOLE
 from porthos.system.mechanical import MechanicalSystem
 
 SAME = 1e-9  # of a period: times this close to a sample count as it
@@ -101,7 +102,7 @@ class Sensed:
 class Sampled:
     """A controller that is asked every `period` seconds; in between its last answer holds.
 
-    A run asks it in the middle of each step; the period should be a whole number of steps.
+    The period is a whole number of steps: a run asks at the begin of steps only.
     """
 
     def __init__(self, controller: Callable[..., Any], period: float) -> None:
@@ -134,3 +135,14 @@ class Sampled:
             form = np.asarray(self.controller.state, dtype=np.float64)
             inner = np.array(numbers[2 + count :]).reshape(form.shape)
             self.controller.state = inner if isinstance(self.controller.state, np.ndarray) else inner.tolist()
+
+
+def require_samples(port: str, controller: Any, h: float) -> None:
+    """Refuse a sampled controller whose samples fall within steps."""
+    if isinstance(controller, Sampled):
+        steps = controller.period / h
+        if round(steps) < 1 or abs(steps - round(steps)) > WHOLE:
+            raise InputError(
+                f"port '{port}': expected a period of Sampled that is a whole number of steps of {h:g} s, found "
+                f"{controller.period:g} s, {steps:.6g} of them. Try step = {controller.period / ceil(steps):.12g}."
+            )

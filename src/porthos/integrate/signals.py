@@ -9,7 +9,7 @@ import numpy as np
 
 from porthos.errors import InputError
 from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of, wants_state
-from porthos.integrate.sensing import Sensed
+from porthos.integrate.sensing import Sensed, require_samples
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
 from porthos.system.loads import Terminal
@@ -48,9 +48,19 @@ class Signals:
     @property
     def breakpoints(self) -> tuple[float, ...]:
         """Times at which an input or its slope is known to jump."""
-        motions = [drive.motion for drive in getattr(self.system, "drives", ())]
-        sources = [*(source for _, _, _, source in self._parts), *motions]
-        return tuple(t for source in sources for t in getattr(source, "breakpoints", ()))
+        return tuple(t for times in self.kinks.values() for t in times)
+
+    @property
+    def kinks(self) -> dict[str, tuple[float, ...]]:
+        """The same by the names of ports and drives."""
+        known = {terminal.name: getattr(source, "breakpoints", ()) for _, terminal, _, source in self._parts}
+        drives = getattr(self.system, "drives", ())
+        return known | {drive.name: drive.motion.breakpoints for drive in drives if drive.motion is not None}
+
+    def require_samples(self, h: float) -> None:
+        """Refuse sampled controllers whose periods are no whole number of steps."""
+        for _, terminal, _, source in self._parts:
+            require_samples(terminal.name, source, h)
 
     def held(self, step: int, h: float, x: Array) -> Array:
         """What holds during a step that begins at x: constants, rows of tables and answers of controllers."""

@@ -6,6 +6,7 @@ H(x1) - H(x0) = h sum_i b_i (y_i . u_i - d_i) + defect,   d_i = (z_i, u_i)^T W (
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -20,6 +21,7 @@ from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.watching import FunctionError, place_in_time, watching
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,14 @@ class Piece:
     x0: Array
     u: Array
     step: Step
+
+
+def outputs_at(system: Descriptor, x: Array, u: Array, t: float) -> Array:
+    """y (m,) at a node; NaN where a user's function fails, as the step that follows will say, or no input is known."""
+    if u.size and np.isfinite(u).all():
+        with suppress(FunctionError):
+            return system.y(x, u, t)
+    return np.full(u.size, np.nan)
 
 
 class Recorder:
@@ -96,7 +106,7 @@ class Recorder:
 
     def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
-        y = self.system.y(x, u, t) if np.isfinite(u).all() else np.full(u.size, np.nan)
+        y = outputs_at(self.system, x, u, t)
         happened = (self._supply, self._exchange, self._lost, self._iterations)
         self.rows.append((t, x, u, y, *self._last, *happened))
         self._begin()
@@ -140,7 +150,19 @@ class Walk:
         """A step of h from x at time t; `until` is its end if inputs jump there, so that its stages do not see it."""
         latest = np.inf if until is None else np.nextafter(until, t)
         u = np.array([self.signals.at(min(t + ci * h, latest), held) for ci in self.scheme.tableau.c])
-        return Piece(t, h, x, u, self.scheme.step(self.system, h, x, u, t, before))
+        try:
+            return Piece(t, h, x, u, self.scheme.step(self.system, h, x, u, t, before))
+        except FunctionError as error:
+            raise error.within(t, h) from error
+
+    def stalled(self, piece: Piece, held: Array) -> tuple[Status, str]:
+        """The status and message of a step whose equations were not solved: a function that gave no numbers, or not."""
+        try:
+            with watching():
+                self.piece(piece.t, piece.h, piece.x0, held, None)
+        except FunctionError as error:
+            return Status.BAD_INPUT, str(error)
+        return piece.step.failure, f"{piece.step.failure.value} {place_in_time(piece.t, piece.h)}"
 
     def last(self, piece: Piece, held: Array) -> Piece | None:
         """Note the events of a step; the part of it that leads to one which ends the run, if there is one."""
@@ -181,7 +203,7 @@ def march_states(walk: Walk, h: float, steps: int, every: int = 1) -> States:
         except InputError as error:
             status, message, piece = Status.BAD_INPUT, str(error), None
         if piece is not None and not piece.step.converged:
-            status, message = stalled(piece)
+            status, message = walk.stalled(piece, held)
         elif n < steps and walk.interrupted():
             status = Status.INTERRUPTED
             message = status.value
@@ -196,12 +218,6 @@ def march_states(walk: Walk, h: float, steps: int, every: int = 1) -> States:
         x, before = piece.step.x, piece.step
         walk.progress((n + 1) * h)
     return walk.states(status, message)
-
-
-def stalled(piece: Piece) -> tuple[Status, str]:
-    """The status and message of a step whose equations were not solved."""
-    place = f"It happened in the step from t = {piece.t:.6g} to {piece.t + piece.h:.6g}."
-    return piece.step.failure, f"{piece.step.failure.value} {place}"
 
 
 def as_march(system: MechanicalSystem, states: States) -> March:

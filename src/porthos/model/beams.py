@@ -23,16 +23,17 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import RigidBody, rotation_matrix
-from porthos.model.element_base import Element, Joints, Law, number
+from porthos.model.element_base import Element, Joints, Law
 from porthos.model.elements import MOST_TERMS
 from porthos.model.joints import Fixed
 from porthos.model.rows import Bend, Stretch
 from porthos.model.sections import Section
-from porthos.notation import Array, unit, vector
+from porthos.notation import Array, number, unit, vector
 
 STRETCH = 2.0 / 3.0  # how much of the mean director the stretch is measured without
 STEEP = 0.9  # a beam whose direction has a larger vertical component has its height along x
 STRAIGHT = 1e-9  # an arc that is flatter than this, relative to its length, is a line
+MOST_ELEMENTS = 10_000
 SHARPEST = 0.3  # rad, of a segment without load: the series for its angle is good to 0.3 % where it becomes straight
 
 
@@ -120,8 +121,10 @@ class Beam:
             if getattr(self, key) is not None:
                 object.__setattr__(self, key, vector(getattr(self, key), f"{self.where}: {key}"))
         n: Any = self.elements
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise ModelError(f"{self.where}: elements: expected a whole number from 1 on, found {n!r}. Try 20.")
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= MOST_ELEMENTS:
+            raise ModelError(
+                f"{self.where}: elements: expected a whole number from 1 to {MOST_ELEMENTS}, found {n!r}. Try 20."
+            )
         object.__setattr__(self, "damping", number(self.damping, f"{self.where}: damping", least=0.0))
         still = np.zeros(3)
         self._divide(*(still if x is None else np.asarray(x) for x in (self.velocity, self.angular_velocity)))

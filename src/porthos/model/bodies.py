@@ -137,7 +137,7 @@ class RigidBody:
         where = f"body '{self.name}'"
         if not isinstance(self.inertia, Inertia):
             raise ModelError(
-                f"{where}: expected a shape (Box, Cylinder, ...) or an Inertia, found {self.inertia!r}. "
+                f"{where}: inertia: expected a shape (Box, Cylinder, ...) or an Inertia, found {self.inertia!r}. "
                 "Try ph.Box(mass=1, size=(0.1, 0.1, 0.1)), or model.point_mass(...) for a particle."
             )
         for key in ("position", "velocity", "angular_velocity"):

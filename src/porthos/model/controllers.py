@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from porthos.errors import ModelError
-from porthos.model.element_base import number
 from porthos.model.expressions import formula, rates
 from porthos.model.signals import Signal, TimeSignal
+from porthos.notation import number
 
 Motion = Literal["turn", "slide"]
 

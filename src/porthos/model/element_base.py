@@ -149,15 +149,3 @@ def turning_rows(hinge: Revolute | Cylindrical) -> tuple[Row, ...]:
     m1, m2 = normals(np.asarray(hinge.axis))
     along = hinge.turn_b @ m1
     return Angle(m1, along), Angle(m2, along)
-
-
-def number(value: Any, what: str, least: float = -np.inf) -> float:
-    """`value` as a finite number, or a ModelError that names `what`."""
-    try:
-        x = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected a number in SI units, found {value!r}.") from error
-    if not (np.isfinite(x) and x >= least):
-        limit = f" >= {least:g}" if np.isfinite(least) else ""
-        raise ModelError(f"{what}: expected a finite number{limit} in SI units, found {x!r}.")
-    return x

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import Pose, Rotation, rotation_matrix
-from porthos.model.element_base import Element, Joints, Law, Pull, known_joint, number, turning_rows
+from porthos.model.element_base import Element, Joints, Law, Pull, known_joint, turning_rows
 from porthos.model.joint_base import Frame, carried, check_frame
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
 from porthos.model.rows import Angle, InPlane, Row
 from porthos.model.signals import Level, Rows
-from porthos.notation import Array, finite, positive, vector
+from porthos.notation import Array, number, numbers, positive, vector
 
 MOST_TERMS = 5  # coefficients of a stiffness
 
@@ -264,7 +264,7 @@ def _read_force(element: Any, constant: str) -> None:
     where = element.where
     object.__setattr__(element, "damping", number(element.damping, f"{where}: damping", least=0.0))
     object.__setattr__(element, constant, number(getattr(element, constant), f"{where}: {constant}"))
-    k = _array(element.stiffness, f"{where}: stiffness")
+    k = numbers(element.stiffness, f"{where}: stiffness")
     if k.ndim > 1 or not 1 <= k.size <= MOST_TERMS:
         raise ModelError(
             f"{where}: stiffness: expected a number, or up to {MOST_TERMS} for powers of x, found "
@@ -280,16 +280,9 @@ def _read_force(element: Any, constant: str) -> None:
         )
 
 
-def _array(value: Any, what: str) -> Array:
-    try:
-        return finite(np.array(value, dtype=np.float64), what)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected numbers, found {value!r}.") from error
-
-
 def _knots(element: Any, stiffness: Array) -> Array:
     """The pairs of a table, sorted as they must be."""
-    where, knots = f"{element.where}: table", _array(element.table, f"{element.where}: table")
+    where, knots = f"{element.where}: table", numbers(element.table, f"{element.where}: table")
     if knots.ndim != 2 or knots.shape[1] != 2 or len(knots) < 2:
         raise ModelError(
             f"{where}: expected pairs such as [[-0.1, -20], [0.1, 20]], two at least, found {element.table!r}."

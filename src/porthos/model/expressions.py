@@ -89,6 +89,8 @@ def number(text: str) -> float:
 
 
 def _parsed(text: str) -> ast.expr:
+    if not isinstance(text, str):
+        raise ModelError(f"expected a text such as '3*sin(2*pi*t)', found {text!r}.")
     if len(text) > LONGEST:
         raise ModelError(f"expected an expression of at most {LONGEST} characters, found one of {len(text)}.")
     try:

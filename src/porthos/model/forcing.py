@@ -37,7 +37,7 @@ class Forcing(ABC):
         frame: Frame = "world",
     ) -> Element:
         """A spring, and a damper beside it: F = force + k_1 x + k_2 x^2 + ... + c x' with x = distance - length."""
-        a_name, b_name = self._name(a), self._name(b)
+        a_name, b_name = self._names(f"spring '{name}'", a, b)
         return self._act(
             e.Spring(
                 name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, stiffness=stiffness, damping=damping,
@@ -50,7 +50,7 @@ class Forcing(ABC):
         frame: Frame = "world",
     ) -> Element:  # fmt: skip
         """A damper along the line between a point of `a` and a point of `b`."""
-        a_name, b_name = self._name(a), self._name(b)
+        a_name, b_name = self._names(f"damper '{name}'", a, b)
         return self._act(
             e.Damper(name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, damping=damping, frame=frame)
         )
@@ -60,7 +60,7 @@ class Forcing(ABC):
         frame: Frame = "world",
     ) -> Element:  # fmt: skip
         """Gravitation or charge: a point of `a` and a point of `b` pull at each other with strength/distance^2."""
-        a_name, b_name = self._name(a), self._name(b)
+        a_name, b_name = self._names(f"attraction '{name}'", a, b)
         return self._act(
             e.Attraction(
                 name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, strength=strength, frame=frame
@@ -104,7 +104,7 @@ class Forcing(ABC):
 
         With frame="body" they are those of `a`, and `at_b` is the point of `b`; see `Bushing`.
         """
-        a_name, b_name = self._name(a), self._name(b)
+        a_name, b_name = self._names(f"bushing '{name}'", a, b)
         return self._act(
             e.Bushing(
                 name=name, a=a_name, b=b_name, at=at, stiffness=stiffness, damping=damping,
@@ -131,7 +131,7 @@ class Forcing(ABC):
 
         `between` is the range of s; beyond its ends the force goes on along straight lines.
         """
-        a_name, b_name = self._name(a), self._name(b)
+        a_name, b_name = self._names(f"potential '{name}'", a, b)
         return self._act(
             p.Potential(
                 name=name, a=a_name, b=b_name, point_a=point_a, point_b=point_b, energy=energy, between=between,
@@ -151,14 +151,16 @@ class Forcing(ABC):
 
         `within` is how far the point may go along each axis; beyond, the force goes on along straight lines.
         """
-        return self._act(p.Field(name=name, body=self._body_name(body), at=at, energy=energy, within=within))
+        return self._act(
+            p.Field(name=name, body=self._body_name(body, f"field '{name}': body"), at=at, energy=energy, within=within)
+        )
 
     @abstractmethod
-    def _name(self, part: Side) -> str:
-        """The name of a part of this model, given the part or its name."""
+    def _names(self, where: str, a: Side, b: Side) -> tuple[str, str]:
+        """The names of two parts of this model, given the parts or their names."""
 
     @abstractmethod
-    def _body_name(self, part: Body | str) -> str:
+    def _body_name(self, part: Body | str, where: str) -> str:
         """The same of a body."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from porthos.errors import ModelError
 from porthos.model.joint_base import Joint
 from porthos.model.joints import AxisJoint, SharedAxisJoint
 from porthos.model.rows import Mesh, Roll, Row
-from porthos.notation import Array, positive, unit
+from porthos.notation import Array, flag, positive, unit
 
 MOST_TEETH = 10**6
 NEAR = 1e-9  # distance from an axis, relative to that of the points, that counts as none
@@ -56,7 +56,7 @@ class Gear(GearJoint, SharedAxisJoint):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "teeth", _whole(self.teeth, f"{self.where}: teeth"))
-        object.__setattr__(self, "internal", bool(self.internal))
+        object.__setattr__(self, "internal", flag(self.internal, f"{self.where}: internal"))
         if self.internal and self.teeth[0] == self.teeth[1]:
             raise ModelError(
                 f"{self.where}: teeth: expected a ring with more teeth than the wheel inside, found {self.teeth}. "
@@ -144,7 +144,7 @@ def _whole(value: object, what: str) -> tuple[int, int]:
     """Two numbers of teeth, or a ModelError: with whole numbers errors of round-off never add up, see decisions."""
     try:
         found = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # noqa: BLE001 - of an object of another class
         found = np.zeros(0)
     if found.shape != (2,) or not all(1 <= z <= MOST_TEETH and z == np.round(z) for z in found):
         raise ModelError(

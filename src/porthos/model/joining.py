@@ -16,10 +16,10 @@ from porthos.model import drives as d
 from porthos.model import gears as g
 from porthos.model import joints as j
 from porthos.model.bodies import Body, Ground, Part
-from porthos.model.joint_base import Frame, Joint, check_gap
+from porthos.model.joint_base import FRAMES, Frame, Joint, check_gap
 from porthos.model.rows import Row, Strain
 from porthos.model.signals import Signal
-from porthos.notation import Array
+from porthos.notation import Array, word
 
 Side = Part | str
 
@@ -176,9 +176,9 @@ class Joining(ABC):
         self, where: str, part: Side, at: ArrayLike | None, axis: ArrayLike | None, frame: Frame
     ) -> tuple[ArrayLike | None, ArrayLike | None]:
         """Centre and axis of a wheel: those given, or those of the one joint about which it turns."""
-        if at is not None or frame == "body":
+        if at is not None or word(frame, f"{where.rpartition(':')[0]}: frame", FRAMES) == "body":
             return at, axis
-        name, turning = self._name(part), (j.Revolute, j.Cylindrical)
+        name, turning = self._name(part, where), (j.Revolute, j.Cylindrical)
         found = [one for one in self._joints.values() if isinstance(one, turning) and name in (one.a, one.b)]
         if len(found) != 1:
             names = ", ".join(f"'{one.name}'" for one in found) or "none"
@@ -191,7 +191,8 @@ class Joining(ABC):
 
     def _join(self, kind: type[Joint], name: str, a: Side, b: Side, **given: Any) -> Joint:
         """Add a joint in world coordinates, in which all joints are kept."""
-        joint = kind(name=name, a=self._name(a), b=self._name(b), **given)
+        first, second = self._names(f"{kind.kind} '{name}'", a, b)
+        joint = kind(name=name, a=first, b=second, **given)
         self._new(joint.name)
         sides = joint.a, joint.b
         parts = [self._bodies.get(n, self.ground) for n in sides]
@@ -209,8 +210,12 @@ class Joining(ABC):
         """See `Model`."""
 
     @abstractmethod
-    def _name(self, part: Side) -> str:
+    def _name(self, part: Side, where: str) -> str:
         """See `Model`."""
+
+    def _names(self, where: str, a: Side, b: Side) -> tuple[str, str]:
+        """The names of the two parts of a joint or element."""
+        return self._name(a, f"{where}: a"), self._name(b, f"{where}: b")
 
     @abstractmethod
     def _check_sides(

@@ -10,12 +10,13 @@ import numpy as np
 from porthos.errors import ModelError
 from porthos.model.bodies import Pose, Rotation, rotation_matrix
 from porthos.model.rows import Angle, Row
-from porthos.notation import Array, finite
+from porthos.notation import Array, flag, number, word
 
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
 # origin of the joint's lever arms, and axes this far in radians, unless bodies are placed roughly.
 GAP_LIMIT = 1e-2
 Frame = Literal["world", "body"]
+FRAMES = ("world", "body")
 
 # What a joint is given by, and whether it is a point or a vector: first what is fixed in A, then what is fixed in B.
 FIXED_IN: tuple[dict[str, str], dict[str, str]] = (
@@ -41,7 +42,7 @@ class Joint:
 
     def __post_init__(self) -> None:
         check_frame(self.frame, self.where)
-        object.__setattr__(self, "rough", bool(self.rough) or self.frame == "body")
+        object.__setattr__(self, "rough", flag(self.rough, f"{self.where}: rough") or self.frame == "body")
 
     def moved(self, a: Pose, b: Pose) -> Self:
         """The joint after a motion of what is fixed in A and in B; poses of the bodies lead from their frames."""
@@ -97,8 +98,7 @@ def carried(part: Any, a: Pose, b: Pose) -> dict[str, Any]:
 
 def check_frame(frame: str, where: str) -> None:
     """Refuse an unknown frame."""
-    if frame not in ("world", "body"):
-        raise ModelError(f"{where}: frame: expected 'world' or 'body', found {frame!r}.")
+    word(frame, f"{where}: frame", FRAMES)
 
 
 def check_rotation(joint: Joint, value: Rotation) -> None:
@@ -109,11 +109,7 @@ def check_rotation(joint: Joint, value: Rotation) -> None:
 def check_rate(joint: Joint, value: float | None) -> None:
     """Store the rate at the start as a finite number, if there is one."""
     if value is not None:
-        try:
-            rate = np.array(value, dtype=np.float64).reshape(())
-        except (TypeError, ValueError):
-            raise ModelError(f"{joint.where}: rate: expected a number, found {value!r}.") from None
-        object.__setattr__(joint, "rate", float(finite(rate, f"{joint.where}: rate")))
+        object.__setattr__(joint, "rate", number(value, f"{joint.where}: rate"))
 
 
 def check_gap(joint: Joint, size: float) -> None:

@@ -325,6 +325,11 @@ class RigidLink(Joint):
         object.__setattr__(self, "length", length)
 
     @property
+    def beginning(self) -> str:
+        """Its length, for messages."""
+        return f" with length = {self.length:.6g}"
+
+    @property
     def points(self) -> tuple[Array, Array]:
         """The two ends of the link."""
         return np.asarray(self.point_a), np.asarray(self.point_b)

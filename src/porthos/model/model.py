@@ -133,10 +133,13 @@ class Model(Joining, Forcing):
 
         Other joints, loads and ports reach its ends as the bodies 'name.start' and 'name.end'.
         """
+        holders = {
+            side: None if part is None else self._name(part, f"beam '{name}': {side}")
+            for side, part in (("a", a), ("b", b))
+        }
         beam = Beam(
-            name=self._new(name), section=section, start=start, end=end, a=None if a is None else self._name(a),
-            b=None if b is None else self._name(b), elements=elements, via=via, up=up, damping=damping,
-            velocity=velocity, angular_velocity=angular_velocity,
+            name=self._new(name), section=section, start=start, end=end, **holders, elements=elements, via=via, up=up,
+            damping=damping, velocity=velocity, angular_velocity=angular_velocity,
         )  # fmt: skip
         for holder in (self._bodies.get(held) for held in (beam.b, beam.a) if held is not None):
             beam = beam.carried(holder) if isinstance(holder, RigidBody) else beam
@@ -167,7 +170,9 @@ class Model(Joining, Forcing):
         Each is a constant vector or a function of time. With frame="body" all of it is in the frame of the body, and
         turns with it.
         """
-        load = Load(self._new(name), self._body_name(body), force, torque, at, torque_map, frame)
+        load = Load(
+            self._new(name), self._body_name(body, f"load '{name}': body"), force, torque, at, torque_map, frame
+        )
         self._check_acting(f"load '{name}'", load, torque is not None)
         self._loads[name] = load
         return load
@@ -186,7 +191,9 @@ class Model(Joining, Forcing):
 
         With frame="body" point, direction and input are in the frame of the body, and turn with it.
         """
-        port = Port(self._new(name), self._body_name(body), kind, at, direction, torque_map, frame)
+        port = Port(
+            self._new(name), self._body_name(body, f"port '{name}': body"), kind, at, direction, torque_map, frame
+        )
         self._check_acting(f"port '{name}'", port, kind != "force")
         self._ports[name] = port
         return port
@@ -251,29 +258,27 @@ class Model(Joining, Forcing):
     def _parts(self) -> tuple[dict[str, Any], ...]:
         return self._bodies, self._joints, self._elements, self._loads, self._ports, self._beams
 
-    def _name(self, part: Side) -> str:
+    def _name(self, part: Side, where: str) -> str:
         """The name of a part of this model, given the part or its name."""
-        name = part if isinstance(part, str) else getattr(part, "name", None)
+        name, place = part if isinstance(part, str) else getattr(part, "name", None), f"model '{self.name}': {where}"
         if not isinstance(name, str):
             known = nearest("", [self.ground.name, *self._bodies])
-            raise ModelError(f"model '{self.name}': expected a body or its name, found {part!r}. {known}")
+            raise ModelError(f"{place}: expected a body or its name, found {part!r}. {known}")
         if name != self.ground.name and name not in self._bodies:
             known = nearest(name, [self.ground.name, *self._bodies])
-            raise ModelError(
-                f"model '{self.name}': expected a body that was added before, found no body '{name}'. {known}"
-            )
+            raise ModelError(f"{place}: expected a body that was added before, found no body '{name}'. {known}")
         if not isinstance(part, str | Ground) and part is not self._bodies.get(name):
             raise ModelError(
-                f"model '{self.name}': expected a body of this model, found '{name}', which belongs to another model. "
+                f"{place}: expected a body of this model, found '{name}', which belongs to another model. "
                 f"Add it here with model.body('{name}', ...), or give the name of a body of this model."
             )
         return name
 
-    def _body_name(self, part: Body | str) -> str:
-        name = self._name(part)
+    def _body_name(self, part: Body | str, where: str) -> str:
+        name = self._name(part, where)
         if name == self.ground.name:
             raise ModelError(
-                f"model '{self.name}': expected a body for a load, port or field to act on, found the ground, which "
+                f"model '{self.name}': {where}: expected a body for it to act on, found the ground, which "
                 f"nothing moves. {nearest('', self._bodies)}"
             )
         return name

@@ -14,7 +14,7 @@ from porthos.model.element_base import known_joint
 from porthos.model.forces import TorqueMap, check_torque_map
 from porthos.model.joint_base import Frame, Joint, check_frame
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
-from porthos.notation import unit, vector
+from porthos.notation import unit, vector, word
 
 PortKind = Literal["wrench", "force", "torque"]
 WRENCH_COLUMNS: dict[str, slice] = {"wrench": slice(0, 6), "force": slice(0, 3), "torque": slice(3, 6)}
@@ -38,8 +38,7 @@ class Port:
 
     def __post_init__(self) -> None:
         where = f"port '{self.name}'"
-        if not isinstance(self.kind, str) or self.kind not in WRENCH_COLUMNS:
-            raise ModelError(f"{where}: kind: expected 'wrench', 'force' or 'torque', found {self.kind!r}.")
+        word(self.kind, f"{where}: kind", tuple(WRENCH_COLUMNS))
         if self.at is not None:
             object.__setattr__(self, "at", vector(self.at, f"{where}: at"))
         if self.direction is not None:

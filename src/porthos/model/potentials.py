@@ -85,13 +85,10 @@ def _checked(where: str, text: str, variable: str) -> Callable[[float], float]:
     return force
 
 
-def _range(where: str, between: object) -> tuple[float, float]:
+def _range(where: str, between: ArrayLike) -> tuple[float, float]:
     """The two ends of a range, in order."""
-    try:
-        least, most = (float(x) for x in between)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        least = most = math.nan
-    if not (math.isfinite(least) and math.isfinite(most) and least < most):
+    least, most = vector(between, f"{where}: between", length=2, example=(0.5, 3.0)).tolist()
+    if not least < most:
         raise ModelError(f"{where}: between: expected two numbers, the smaller one first, found {between!r}.")
     return least, most
 

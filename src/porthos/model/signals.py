@@ -7,7 +7,7 @@ its slope jumps. A step of a simulation that ends there keeps its order.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.expressions import Formula, formula, rates
-from porthos.notation import Array, finite, positive
+from porthos.notation import Array, number, numbers, positive
+from porthos.steps import WHOLE
 
 Level: TypeAlias = Annotated[Any, "a number, or a vector"]
 Numbers: TypeAlias = Annotated[Any, "a list of numbers"]
@@ -30,26 +31,21 @@ Input: TypeAlias = Annotated[Any, "a constant, a function of time, or a controll
 
 def _level(value: ArrayLike, what: str) -> float | Array:
     """A number or a vector of finite numbers."""
-    a = _array(value, what)
+    a = numbers(value, what)
     if a.ndim > 1:
         raise ModelError(f"{what}: expected a number or a vector, found an array of shape {a.shape}.")
     return float(a) if a.ndim == 0 else a
 
 
-def _array(value: ArrayLike, what: str) -> Array:
-    try:
-        return finite(np.array(value, dtype=np.float64), what)
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(f"{what}: expected numbers, found {value!r}.") from error
-
-
-def _number(value: Any, what: str) -> float:
-    level = _level(value, what)
-    if not isinstance(level, float):
-        raise ModelError(f"{what}: expected a number, found {value!r}.")
-    return level
+def kink(name: str, times: Iterable[float], step: float, end: float) -> str:
+    """A sentence about the first of the times, where a function jumps or bends, that is within a step; or nothing."""
+    within = [t for t in times if 0.0 < t < end and abs(t / step - round(t / step)) > WHOLE]
+    return (
+        f"'{name}' jumps or bends at t = {min(within):g}, within a step of {step:g} s. Results are more "
+        "accurate with a step of which such times are multiples."
+        if within
+        else ""
+    )
 
 
 class TimeSignal:
@@ -93,7 +89,7 @@ class Table(TimeSignal):
     values: Rows
 
     def __post_init__(self) -> None:
-        times, values = _array(self.times, "Table: times"), _array(self.values, "Table: values")
+        times, values = numbers(self.times, "Table: times"), numbers(self.values, "Table: values")
         if times.ndim != 1 or times.size == 0 or np.any(np.diff(times) <= 0.0):
             raise ModelError(f"Table: times: expected numbers that increase, found {np.asarray(self.times).tolist()}.")
         if values.ndim not in (1, 2) or len(values) != times.size:
@@ -136,7 +132,7 @@ class Ramp(TimeSignal):
 
     def __post_init__(self) -> None:
         for key in ("begin", "end"):
-            object.__setattr__(self, key, _number(getattr(self, key), f"Ramp: {key}"))
+            object.__setattr__(self, key, number(getattr(self, key), f"Ramp: {key}"))
         if not self.end > self.begin:
             raise ModelError(f"Ramp: end: expected a time after begin = {self.begin}, found {self.end}.")
         if not isinstance(self.smooth, bool):
@@ -184,7 +180,7 @@ class Step(TimeSignal):
     before: Level = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "at", _number(self.at, "Step: at"))
+        object.__setattr__(self, "at", number(self.at, "Step: at"))
         self._same_size("after", "before")
 
     def __call__(self, t: float) -> float | Array:
@@ -209,7 +205,7 @@ class Sine(TimeSignal):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frequency", positive(self.frequency, "Sine: frequency"))
-        object.__setattr__(self, "phase", _number(self.phase, "Sine: phase"))
+        object.__setattr__(self, "phase", number(self.phase, "Sine: phase"))
         self._same_size("amplitude", "offset")
 
     def __call__(self, t: float) -> float | Array:
@@ -246,7 +242,7 @@ class Expression(TimeSignal):
         except ModelError as error:
             raise ModelError(f"Expression: formula: {error}") from error
         object.__setattr__(self, "formula", texts if several else texts[0])
-        times = _array(self.breakpoints, "Expression: breakpoints").reshape(-1)
+        times = numbers(self.breakpoints, "Expression: breakpoints").reshape(-1)
         object.__setattr__(self, "breakpoints", tuple(times.tolist()))
 
     def __call__(self, t: float) -> float | Array:

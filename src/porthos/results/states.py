@@ -34,7 +34,7 @@ class Port:
 
     @property
     def input(self) -> Array:
-        """u at the recorded times (T, k)."""
+        """u at the recorded times (T, k); of controllers what held in the step after, at the end in the one before."""
         return self._run.u[:, self._place]
 
     @property

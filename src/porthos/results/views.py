@@ -114,7 +114,7 @@ class PortView:
 
     @property
     def input(self) -> Array:
-        """u at the recorded times (T, k)."""
+        """u at the recorded times (T, k); of controllers what held in the step after, at the end in the one before."""
         basis = self._run.system.terminals[self._index].basis
         return self._run.raw.wrench[:, self._index] @ np.linalg.pinv(basis).T
 

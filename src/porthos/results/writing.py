@@ -17,7 +17,7 @@ from porthos.errors import ResultError, Status
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import UNFINISHED, March, joined
-from porthos.notation import Array, file_path
+from porthos.notation import Array, IntArray, file_path
 from porthos.results.journal import changing, recover
 from porthos.results.loading import checks, explained, stored
 from porthos.results.seal import seal_file
@@ -112,12 +112,14 @@ class Writer:
             with suppress(OSError):
                 self._place.unlink()
 
-    def revise(self, rows: slice, wrench: Array) -> None:
-        """Fill in the inputs at some nodes, and what depends on them."""
-        block = replace(self.raw().part(rows), wrench=wrench)
+    def revise(self, loads: IntArray, wrench: Array) -> None:
+        """Change the inputs of some loads at the last state, and what depends on them."""
+        rows = slice(self._count - 1, self._count)
+        block = self.raw().part(rows)
+        block.wrench[0, loads] = wrench
         values = quantities(Trajectory(self._system, block, self._scheme), OF_INPUTS)
         with self._explained(), self._changed() as file:
-            file.groups[GROUP].variables["wrench"][rows] = wrench
+            file.groups[GROUP].variables["wrench"][rows] = block.wrench
             for name in OF_INPUTS:
                 file.variables[name][rows] = values[name]
 

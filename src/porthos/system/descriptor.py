@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from porthos.errors import PorthosError, nearest
@@ -160,14 +161,15 @@ class Descriptor(ABC):
         """The name of the port to which an input belongs."""
         return next((name for name, place in self.ports.items() if place.start <= index < place.stop), "?")
 
-    def as_state(self, x: Array) -> Array:
+    def as_state(self, x: ArrayLike, what: str = "") -> Array:
         """x as a vector of the right length, or an error that says what was expected."""
-        state = np.asarray(x, dtype=np.float64)
+        expected = f"system '{self.name}': {what}a state has {self.dimension} numbers"
+        try:
+            state = np.asarray(x, dtype=np.float64)
+        except Exception as error:  # an object of another class may raise anything
+            raise PorthosError(f"{expected} ({', '.join(self.blocks)}), found {x!r}.") from error
         if state.shape != (self.dimension,):
-            raise PorthosError(
-                f"system '{self.name}': a state has {self.dimension} numbers ({', '.join(self.blocks)}), "
-                f"found shape {state.shape}."
-            )
+            raise PorthosError(f"{expected} ({', '.join(self.blocks)}), found shape {state.shape}.")
         return state
 
 

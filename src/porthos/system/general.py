@@ -19,12 +19,14 @@ from porthos.notation import Array
 from porthos.system.check import Report, symmetric_finding
 from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
+from porthos.system.watching import FunctionError, called
 
 if TYPE_CHECKING:
     from porthos.system.nullspace import ReducedPHDAE
 
 Coefficient: TypeAlias = ArrayLike | Callable[..., Any] | None
 Names: TypeAlias = int | Sequence[str] | Mapping[str, int]
+MOST = 10**6  # states or inputs
 BESIDE = 0.03  # how far from the initial state, relative to it, conditions are tested too
 ROUGHLY = 1e-3  # defect that is a mistake there: differences of H may be less exact than at the start
 
@@ -65,7 +67,7 @@ class GeneralPHDAE(PHDAE):
         self._at["z"] = _coefficient(self, "z", z, (n,))
         self._at["H"] = _coefficient(self, "H", H, ())
         self._tangent = tangent
-        self._initial = None if initial is None else self.as_state(np.asarray(initial, dtype=np.float64))
+        self._initial = None if initial is None else self.as_state(initial, "initial: ")
         if self._initial is not None:
             self.check(self._initial).require()
             self._require_beside(self._initial)
@@ -147,7 +149,9 @@ class GeneralPHDAE(PHDAE):
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Matrix:
         """The derivative of E x' - f with respect to x: as given, or by differences."""
-        return super().tangent(x, rate, u, t) if self._tangent is None else self._tangent(x, rate, u, t)
+        if self._tangent is None:
+            return super().tangent(x, rate, u, t)
+        return called(f"system '{self.name}': tangent", self._tangent, x, rate, u, t)
 
     @property
     def tangent_cost(self) -> int:
@@ -180,10 +184,10 @@ class LinearPHDAE(GeneralPHDAE):
         rest: ArrayLike | None = None,
         initial: ArrayLike | None = None,
     ) -> None:
-        self.Q = Q = dense(Q).astype(np.float64)
+        self.Q = Q = _numbers(name, "Q", Q)
         n = len(np.atleast_1d(Q))
-        E = np.eye(n) if E is None else dense(E).astype(np.float64)
-        self.rest = rest = np.zeros(n) if rest is None else np.asarray(rest, dtype=np.float64)
+        E = np.eye(n) if E is None else _numbers(name, "E", E)
+        self.rest = rest = np.zeros(n) if rest is None else _numbers(name, "rest", rest)
         if not (Q.shape == E.shape == (n, n) and rest.shape == (n,)):
             raise StructureError(
                 f"system '{name}': E, Q and rest do not fit: found shapes {E.shape}, {Q.shape} and {rest.shape}, "
@@ -202,7 +206,7 @@ class LinearPHDAE(GeneralPHDAE):
         self._matrices = E, (J - R) @ Q, B - P, (B + P).T @ Q, S - N
         self._loss = np.block([[Q.T @ R @ Q, Q.T @ P], [P.T @ Q, S]])
         self.check(samples=1).require()
-        self._initial = None if initial is None else self.as_state(np.asarray(initial, dtype=np.float64))
+        self._initial = None if initial is None else self.as_state(initial, "initial: ")
 
     def reduced(self) -> ReducedPHDAE:
         """The same system without multipliers, in the null space of its constraints (004, eq. (33))."""
@@ -246,15 +250,20 @@ class LinearPHDAE(GeneralPHDAE):
 
 def _places(system: str, what: str, names: Names, letter: str) -> dict[str, slice]:
     """Names with their places: from a number, a list of names, or names with their sizes."""
-    if isinstance(names, int):
+    if isinstance(names, int) and not isinstance(names, bool) and 0 <= names <= MOST:
         sizes: dict[str, int] = {f"{letter}{k}": 1 for k in range(names)}
     elif isinstance(names, Mapping):
         sizes = dict(names)
-    else:
+    elif isinstance(names, Sequence) and all(isinstance(one, str) for one in names):
         sizes = dict.fromkeys(names, 1)
         if len(sizes) != len(names):
             raise StructureError(f"system '{system}': a name stands twice in {what} = {list(names)}.")
-    if not all(isinstance(size, int) and size >= 1 for size in sizes.values()):
+    else:
+        raise StructureError(
+            f"system '{system}': {what}: expected a number up to {MOST}, names, or names with their sizes, such as "
+            f"['q', 'p'], found {names!r}."
+        )
+    if not all(isinstance(name, str) and isinstance(size, int) and 1 <= size <= MOST for name, size in sizes.items()):
         raise StructureError(f"system '{system}': {what} need sizes of 1 or more, found {sizes}.")
     ends = np.cumsum(list(sizes.values()), dtype=int).tolist()
     return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
@@ -272,23 +281,30 @@ def _coefficient(system: PHDAE, letter: str, given: Any, shape: tuple[int, ...])
             f"system '{system.name}': {letter} must be a function of x, or of x and t in this order; found "
             f"{letter}({', '.join(names)})."
         )
-    if len(names) == 1:
-        return lambda x, t: _examined(system, letter, given(x), shape)
-    return lambda x, t: _examined(system, letter, given(x, t), shape)
+    where, of_time = f"system '{system.name}': {letter}", len(names) == 2
+
+    def at(x: Array, t: float) -> Any:
+        return _examined(system, letter, called(where, given, x, t) if of_time else called(where, given, x), shape)
+
+    return at
 
 
 def _examined(system: PHDAE, letter: str, value: Any, shape: tuple[int, ...]) -> Any:
     if sparse.issparse(value):
         array: Any = sparse.csr_array(value)
     else:
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            message = f"system '{system.name}': {letter} must hold numbers, found {value!r}."
-            raise StructureError(message) from error
+        array = _numbers(system.name, letter, value)
     if array.shape != shape:
-        sides = f"{system.dimension} states ({', '.join(system.blocks)}) and {system.width} inputs"
-        raise StructureError(
+        sides = f"{system.dimension} states ({', '.join(system.blocks)}) and {system.width} inputs of ports"
+        raise FunctionError(
             f"system '{system.name}': {letter} must have shape {shape} for {sides}, found {array.shape}."
         )
     return array
+
+
+def _numbers(system: str, letter: str, value: Any) -> Array:
+    """A dense array of numbers."""
+    try:
+        return np.asarray(dense(value), dtype=np.float64)
+    except Exception as error:  # an object of another class may raise anything
+        raise FunctionError(f"system '{system}': {letter} must hold numbers, found {value!r}.") from error

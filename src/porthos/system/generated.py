@@ -23,6 +23,7 @@ from porthos.kernels.generated import compiled
 from porthos.notation import Array
 from porthos.system.symbolic import SymbolicLagrangian
 from porthos.system.terms import Terms
+from porthos.system.watching import called
 
 HEADER = '"""Generated from a Lagrangian: f(t, q, v, w, p, out) fills out; p are the parameters."""\n\nimport math\n'
 
@@ -107,7 +108,7 @@ class GeneratedTerms(Terms):
     """The terms of a symbolic Lagrangian; each function is compiled when it is first used."""
 
     def __init__(self, of: SymbolicLagrangian) -> None:
-        self.n, self.m, self.k = of.q.rows, of.g.rows, of.Bt.cols
+        self._name, self.n, self.m, self.k = of.name, of.q.rows, of.g.rows, of.Bt.cols
         self.rheonomic, self.quadratic = of.rheonomic, of.quadratic
         self.active = np.array([[float(f.has(x)) for x in of.q] for f in [of.L, *of.g]])
         self.parameters = np.array(list(of.parameters.values()), dtype=np.float64)
@@ -126,10 +127,14 @@ class GeneratedTerms(Terms):
         return self._functions[name]
 
     def _call(self, name: str, size: int, t: float, q: Array, v: Array, w: Array | None = None) -> Array:
-        out = np.empty(size)
-        q, v = np.ascontiguousarray(q), np.ascontiguousarray(v)
-        self.function(name)(t, q, v, self._nothing if w is None else np.ascontiguousarray(w), self.parameters, out)
-        return out
+        function, out = self.function(name), np.empty(size)
+
+        def value(*at: Any) -> Array:
+            function(*at, self.parameters, out)
+            return out
+
+        w = self._nothing if w is None else w
+        return called(f"Lagrangian '{self._name}': {name}", value, t, *map(np.ascontiguousarray, (q, v, w)))
 
     def L(self, q: Array, v: Array) -> float:
         """The Lagrangian."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -382,11 +383,18 @@ def interconnect(
         for key, system in given.items() if isinstance(given, Mapping) else ((getattr(given, "name", "?"), given),):
             if not isinstance(system, PHDAE):
                 hint = " Assemble the model first: model.assemble()." if hasattr(system, "assemble") else ""
-                raise StructureError(f"interconnect: expected pH-DAEs, found {system!r}.{hint}")
+                raise StructureError(f"interconnect: expected pH-DAEs, found {given!r}.{hint}")
             if key in parts:
                 raise StructureError(f"interconnect: two systems are named '{key}'; give them as {{name: system}}.")
             parts[key] = system
     if not parts:
         raise StructureError("interconnect: there is no system to join.")
-    connections = [through] if isinstance(through, Connection) else list(through)
+    connections = [through] if isinstance(through, Connection) else through
+    if not (isinstance(connections, Sequence) and all(isinstance(each, Connection) for each in connections)):
+        raise StructureError(
+            "interconnect: through: expected connections such as ph.Feedback('motor', 'shaft'), or a list of them, "
+            f"found {through!r}."
+        )
+    if not isinstance(name, str | NoneType):
+        raise StructureError(f"interconnect: name: expected a text, found {name!r}.")
     return Interconnection(parts, connections, name or " + ".join(parts))

@@ -131,7 +131,10 @@ class LagrangianSystem(PHDAE):
         return np.concatenate([q, v, self.accelerations(q, v)[1]])
 
     def _numbers(self, given: ArrayLike, what: str) -> Array:
-        numbers = np.asarray(given, dtype=np.float64)
+        try:
+            numbers = np.asarray(given, dtype=np.float64)
+        except Exception:  # noqa: BLE001 - an object of another class may raise anything
+            numbers = np.zeros(0)
         if numbers.shape != (self.n,) or not np.isfinite(numbers).all():
             raise ModelError(
                 f"Lagrangian '{self.name}': initial {what}: expected {self.n} finite numbers for "

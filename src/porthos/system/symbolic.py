@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import NoneType
 from typing import Any
 
 from porthos.errors import ModelError, nearest
@@ -107,6 +108,8 @@ def symbolise(
     import sympy as sp
 
     t = sp.Symbol("t") if time is None else time
+    rows = [constraints] if isinstance(constraints, sp.Expr | sp.Eq) else constraints
+    _require_lists(name, coordinates=coordinates, velocities=() if velocities is None else velocities, constraints=rows)
     plain = _plain_symbols(name, list(coordinates), velocities, t)
     q, v = (sp.Matrix(symbols) if symbols else sp.zeros(0, 1) for symbols in plain.symbols)
     constants = _constants(name, parameters)
@@ -116,7 +119,6 @@ def symbolise(
         return _examined(name, what, expression, {*known, *constants}, plain)
 
     energy = read("L", L, [*q, *v])
-    rows = [constraints] if isinstance(constraints, sp.Expr | sp.Eq) else list(constraints)
     g = [read(f"constraint {i}", _difference(row), [*q, t]) for i, row in enumerate(rows)]
     for i, row in enumerate(g):
         if not row.has(*q):
@@ -134,7 +136,7 @@ def symbolise(
     ports, columns = {}, []
     named = inputs if isinstance(inputs, Mapping) else {"u": inputs} if inputs is not None else {}
     for port, column in named.items():
-        B = sp.Matrix(column)
+        B = _column(name, port, column)
         if B.rows != len(q):
             raise ModelError(
                 f"Lagrangian '{name}': input '{port}': expected {len(q)} rows, one generalised force for each of "
@@ -144,6 +146,26 @@ def symbolise(
         ports[port] = B.cols
     Bt = sp.Matrix.hstack(sp.zeros(len(q), 0), *columns)
     return SymbolicLagrangian(name, t, q, v, energy, sp.Matrix(len(g), 1, g), D, Bt, constants, ports)
+
+
+def _require_lists(name: str, **given: Any) -> None:
+    import sympy as sp
+
+    for what, value in given.items():
+        if not isinstance(value, list | tuple | sp.MatrixBase):
+            raise ModelError(f"Lagrangian '{name}': {what}: expected a list of SymPy expressions, found {value!r}.")
+
+
+def _column(name: str, port: str, given: Any) -> SymbolicMatrix:
+    """The generalised forces per unit of an input."""
+    import sympy as sp
+
+    try:
+        return sp.Matrix([given] if isinstance(given, sp.Expr | int | float) else given)
+    except Exception as error:  # SymPy asks objects of other classes, which may raise anything
+        raise ModelError(
+            f"Lagrangian '{name}': inputs: '{port}': expected a generalised force for each coordinate, found {given!r}."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -206,11 +228,16 @@ def _plain_symbols(name: str, coordinates: list[Any], velocities: Sequence[Any] 
 def _constants(name: str, parameters: Mapping[Any, float] | None) -> dict[Any, float]:
     import sympy as sp
 
+    if not isinstance(parameters, Mapping | NoneType):
+        raise ModelError(
+            f"Lagrangian '{name}': parameters: expected numbers by symbols or names, such as {{'m': 1.0}}, found "
+            f"{parameters!r}."
+        )
     constants = {}
     for symbol, value in (parameters or {}).items():
         try:
             constants[sp.Symbol(symbol) if isinstance(symbol, str) else symbol] = float(value)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # of an object of another class
             raise ModelError(
                 f"Lagrangian '{name}': parameter '{symbol}': expected a number, found {value!r}."
             ) from error

@@ -16,6 +16,7 @@ import numpy as np
 from porthos.errors import ModelError
 from porthos.notation import Array
 from porthos.system.check import difference_gradient, difference_jacobian
+from porthos.system.watching import called
 
 TINY = 1e-20  # the complex step; nothing is subtracted, so it can be as small as that
 WRONG = 1e-6  # relative gap between complex steps and differences that means a function does not go with them
@@ -97,17 +98,23 @@ class FunctionTerms(Terms):
         quadratic: bool,
     ) -> None:
         self._name, self.n, self.quadratic = name, n, quadratic
-        self._L, self._gradient = L, gradient
+        self._L, self._gradient = self._named("L", L), None if gradient is None else self._named("gradient", gradient)
         self.rheonomic = constraints is not None and len(inspect.signature(constraints).parameters) == 2
-        self._g = _of_time(constraints) if constraints is not None else lambda t, q: np.zeros(0)
-        self._G = None if jacobian is None else _of_time(jacobian)
-        self._D = _of_q(np.zeros((n, n)) if dissipation is None else dissipation)
-        self._columns = [_of_q(column) for column in inputs]
+        g, G = (None if each is None else _of_time(each) for each in (constraints, jacobian))
+        self._g = (lambda t, q: np.zeros(0)) if g is None else self._named("constraints", g)
+        self._G = None if G is None else self._named("jacobian", G)
+        self._D = self._named("dissipation", _of_q(np.zeros((n, n)) if dissipation is None else dissipation))
+        self._columns = [self._named("inputs", _of_q(column)) for column in inputs]
         at = 0.1 + 0.8 * np.arange(n) / max(1, n)
         self.m = np.size(self._g(0.0, at))
         self.active = np.ones((1 + self.m, n))
         self.k = self.Bt(0.0, at, at).shape[1]
         self._examine(at, at[::-1].copy())
+
+    def _named(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the user's whose errors have a name."""
+        where = f"Lagrangian '{self._name}': {what}"
+        return lambda *arguments: called(where, function, *arguments)
 
     def _examine(self, q: Array, v: Array) -> None:
         """Refuse functions whose derivatives, given or by complex steps, disagree with differences."""
@@ -169,7 +176,7 @@ class FunctionTerms(Terms):
         if self._G is not None and not self.rheonomic:
             return self.G(t, q) @ v
         moved = self._g(t + 1j * TINY if self.rheonomic else t, q + 1j * TINY * v)
-        return np.reshape(np.imag(moved) / TINY, -1)
+        return np.reshape(_derivative(moved), -1)
 
     def curvature(self, t: float, q: Array, v: Array, lam: Array) -> tuple[Array, Array, Array]:
         """Differences of G v + g_t and G^T lambda."""
@@ -198,7 +205,12 @@ def _of_q(given: Any) -> Callable[[Array], Any]:
 
 def _complex_step(f: Callable[[Any], Any], x: Array) -> Array:
     """df/dx_k in row k."""
-    return np.array([np.imag(f(x + 1j * TINY * e)) / TINY for e in np.eye(x.size)])
+    return np.array([_derivative(f(x + 1j * TINY * e)) for e in np.eye(x.size)])
+
+
+def _derivative(value: Any) -> Any:
+    """That of a function at a complex step; a NaN without an imaginary part is none."""
+    return np.imag(value) / TINY + 0.0 * np.real(value)
 
 
 def _smooth(f: Callable[[Array], Array], x: Array) -> Array:
