@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from porthos.cli.answers import aligned, tell
-from porthos.integrate.catalogue import check_name, scheme_named
+from porthos.integrate.catalogue import check_scheme, scheme_named, schemes_among
 from porthos.model.modelfile import ModelFile
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
@@ -30,10 +30,11 @@ def check_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None:
 
 
 def _check_scheme(plan: Simulation) -> None:
-    """A name is checked at once; options belong to the class of the scheme, which loads the compiler."""
-    check_name(plan.scheme.kind)
-    if plan.scheme.options:
-        scheme_named(plan.scheme.kind, plan.scheme.options)
+    """Name and options are checked at once; only a scheme of schemes is made for this, which loads the compiler."""
+    kind, options = plan.scheme.kind, plan.scheme.options
+    check_scheme(kind, options)
+    if schemes_among(kind, options):
+        scheme_named(kind, options)
 
 
 def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:

@@ -52,8 +52,6 @@ class Composition(Scheme):
             raise PorthosError(f"Composition: base must be a scheme such as ph.MidpointGGL(), found {self.base!r}.")
         if not self.base.symmetric:
             raise PorthosError(f"Composition: base must be symmetric, and {self.base!r} is not.")
-        if self.order not in HALVES:
-            raise PorthosError(f"Composition: order must be one of {[*HALVES]}, found {self.order!r}.")
         if self.order > LARGEST and VELOCITY not in self.base.preserves:
             raise PorthosError(
                 f"Composition: with {type(self.base).__name__} positions have order {LARGEST} at most, because its "
