@@ -124,7 +124,8 @@ def test_examples_are_listed_and_copied(tmp_path):
     assert [line.split()[0] for line in listed.stdout.splitlines()] == sorted(GALLERY)
     assert ask("examples").stdout == listed.stdout
     assert set(json.loads(ask("examples", "list", "--json").stdout)) == set(GALLERY)
-    assert ask("examples", "copy", "heavy_top", tmp_path).exit_code == 0
+    copied = json.loads(ask("examples", "copy", "heavy_top", tmp_path, "--json").stdout)
+    assert copied == {"files": [str(tmp_path / "heavy_top.yaml")]}
     target = tmp_path / "heavy_top.yaml"
     assert target.read_text() == FILES["heavy-top"].read_text()
     target.write_text("mine")
@@ -189,6 +190,11 @@ def test_run_writes_what_was_asked_for(tmp_path):
     page.unlink()
     assert ask("report", out).stdout == f"report written to {page}\n"
     assert page.exists()
+    for end, command in (("png", ["plot"]), ("html", ["report"]), ("csv", ["export", "--to", tmp_path / "run.csv"])):
+        files = json.loads(ask(command[0], out, *command[1:], "--json").stdout)["files"]
+        assert files == [str(tmp_path / f"run.{end}")]
+    assert ask("export", out, "--to", tmp_path / "run.h5").exit_code == 0
+    assert ph.load(tmp_path / "run.h5").compare(run).to_pandas()["largest"].max() == 0
 
 
 def test_run_answers_in_json():
@@ -307,6 +313,28 @@ def test_check_says_what_is_there():
     assert "note" not in told
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("suspension", "3 bodies, 5 joints, 2 force elements"),
+        ("crane", "2 bodies, 1 point mass, 2 joints, 3 drives"),
+        ("planetary-gear", "6 bodies, 6 joints, 6 gears, 2 force elements, 1 load"),
+        ("flexible-arm", "1 beam, 1 joint, 1 drive"),
+    ],
+)
+def test_check_counts_every_kind_of_part(name, parts):
+    assert ask("check", FILES[name]).stdout.partition("\n")[0].endswith(f": {parts}")
+    data = json.loads(ask("check", FILES[name], "--json").stdout)
+    assert (data["gears"], data["elements"]) == {"suspension": (0, 2), "planetary-gear": (6, 2)}.get(name, (0, 0))
+
+
+def test_params_name_elements_and_drives_as_bodies():
+    for param in ("element.tyre.stiffness=1e5", "elements.tyre.stiffness=1e5"):
+        assert ask("check", FILES["suspension"], "-p", param).exit_code == 0
+    assert ph.load_model(FILES["suspension"], {"element.tyre.stiffness": 1e5}).elements[1].stiffness == 1e5
+    assert ask("check", FILES["crane"], "-p", "joint.travel.axis=[0, 1, 0]").exit_code == 0
+
+
 def test_check_says_what_drives_take(tmp_path):
     told = ask("check", FILES["crane"]).stdout
     assert "2 by the rank of the constraints, 2 by Gruebler's count (15 - 13)" in told
@@ -376,6 +404,10 @@ def test_mistakes_are_answered_with_a_sentence(tmp_path):
     refused(ask("run", file, "--param", "body.bbo.mass=1"), 1, "found no 'bbo'", "Did you mean 'bob'?")
     refused(ask("run", file, "--report", "x.pdf"), 1, "--report: expected a file name that ends in .html")
     refused(ask("run", file, "--out", tmp_path / "no" / "x.nc", "--end", "0.1"), 1, "Expected a folder that exists")
+    refused(
+        ask("run", file, "--out", "x.csv"), 1, "--out: states go to NetCDF4 files", "porthos export x.nc --to x.csv"
+    )
+    refused(ask("run", file, "--scheme", "midpointggl"), 1, "Did you mean 'MidpointGGL'?")
     refused(ask("plot", file), 1, "expected the result of a run, found a model file")
     refused(ask("report", tmp_path / "no.nc"), 1, "found no such file")
     refused(ask("run", file, "--param", "mass"), 2, "expected PATH=VALUE such as body.crank.mass=0.2, found 'mass'")
@@ -447,9 +479,8 @@ def test_options_are_known_before_schemes_are_loaded(name):
         assert option.kind is (str if get_origin(hint) is Literal else None if issubclass(hint, Contract) else hint)
         for choice in option.choices:
             assert cls(**{key: choice}).preserves is not None
-            refused(
-                ask("check", FILES["pendulum"], "-p", f"simulation.scheme={{kind: {name}, {key}: no}}"), 1, f"no {key}"
-            )
+            wrong = f"simulation.scheme={{kind: {name}, {key}: no}}"
+            refused(ask("check", FILES["pendulum"], "-p", wrong), 1, f"found no {key} 'no'")
         default = getattr(cls(), key)
         assert option.holds(default)
         if option.kind in (int, float):

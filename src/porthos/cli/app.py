@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from porthos.cli.answers import Answering, tell
+from porthos.cli.answers import Answering, written
 from porthos.cli.options import AsJson, ModelPath, Params, Quiet, Report, ResultPath, changes, run_command
 
 OVERVIEW = """Structure-preserving simulation of multibody systems.
@@ -135,37 +135,36 @@ def modes(file: ModelPath, param: Params = None, mode: Mode = None, to: Shows = 
 
 
 @app.command()
-def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None) -> None:
+def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None, as_json: AsJson = False) -> None:
     """Draw a result over time.
 
     Without quantities, an overview.
     """
     from porthos.cli.results import plot_file
 
-    tell(f"figure written to {plot_file(file, quantities or [], out)}", {}, as_json=False)
+    written("figure written to", plot_file(file, quantities or [], out), as_json=as_json)
 
 
 @app.command()
-def report(file: ResultPath, out: Page = None) -> None:
+def report(file: ResultPath, out: Page = None, as_json: AsJson = False) -> None:
     """Write an HTML report of a result.
 
     It is one file that needs no other.
     """
     from porthos.cli.results import report_file
 
-    tell(f"report written to {report_file(file, out)}", {}, as_json=False)
+    written("report written to", report_file(file, out), as_json=as_json)
 
 
 @app.command()
-def export(file: ResultPath, to: Targets) -> None:
+def export(file: ResultPath, to: Targets, as_json: AsJson = False) -> None:
     """Write a result for other programs.
 
-    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc (NetCDF4), .pvd (VTK), .gif, .mp4.
+    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc or .h5 (NetCDF4), .pvd (VTK), .gif, .mp4.
     """
     from porthos.cli.results import export_file
 
-    for path in export_file(file, to):
-        tell(f"written to {path}", {}, as_json=False)
+    written("written to", *export_file(file, to), as_json=as_json)
 
 
 @app.command()
@@ -247,11 +246,12 @@ def list_examples(as_json: AsJson = False) -> None:
 def copy_example(
     name: Annotated[str, NAME],
     to: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder or file to copy to.")] = Path(),
+    as_json: AsJson = False,
 ) -> None:
     """Copy an example, to edit it."""
     from porthos.cli.examples import copied
 
-    tell(f"copied to {copied(name, to)}", {}, as_json=False)
+    written("copied to", copied(name, to), as_json=as_json)
 
 
 def _example(name: Path) -> AbstractContextManager[Path]:

@@ -9,6 +9,9 @@ from typing import Any
 
 from porthos.cli.answers import aligned, tell
 from porthos.integrate.catalogue import check_scheme, scheme_named, schemes_among
+from porthos.model.beams import Segment
+from porthos.model.gears import GEARS
+from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
@@ -43,7 +46,10 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
         "body/bodies": found.bodies - found.nodes,
         "beam/beams": found.beams,
         "point mass/point masses": found.point_masses,
-        "joint/joints": found.joints,
+        "joint/joints": found.joints - len(found.drives) - _gears(model),
+        "gear/gears": _gears(model),
+        "drive/drives": len(found.drives),
+        "force element/force elements": _elements(model),
         "load/loads": len(model.loads),
         "port/ports": len(model.ports),
     }
@@ -62,6 +68,15 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
     return "\n".join([f"{model.name}: {', '.join(counted)}", aligned(rows), *(f"  note: {note}" for note in notes)])
 
 
+def _gears(model: Model) -> int:
+    return sum(isinstance(joint, GEARS) for joint in model.joints)
+
+
+def _elements(model: Model) -> int:
+    """Springs, dampers, potentials, ...: what a file calls elements; those of beams belong to the beams."""
+    return sum(not isinstance(element, Segment) for element in model.elements)
+
+
 def _plan(plan: Simulation | None) -> str:
     if plan is None:
         return "not described; give --step and --end to `porthos run`"
@@ -73,8 +88,10 @@ def _plan(plan: Simulation | None) -> str:
 
 def _data(file: ModelFile, found: Mobility, notes: list[str]) -> dict[str, Any]:
     more = {name: getattr(found, name) for name in ("coordinates", "counted", "freedom", "redundant")}
-    acting = {"loads": len(file.model.loads), "ports": len(file.model.ports)}
-    return {"model": file.model.name, **asdict(found), **more, **acting, "notes": notes}
+    model = file.model
+    more |= {"gears": _gears(model), "elements": _elements(model)}
+    more |= {"loads": len(model.loads), "ports": len(model.ports)}
+    return {"model": model.name, **asdict(found), **more, "notes": notes}
 
 
 def _notes(found: Mobility) -> list[str]:

@@ -12,6 +12,7 @@ import typer
 from porthos.cli.answers import STOPPED, complain, tell
 from porthos.errors import PorthosError, Status
 from porthos.frontdoor import simulate_file
+from porthos.results.storage import NETCDF
 from porthos.results.trajectory import Trajectory
 from porthos.resuming import resume
 
@@ -21,6 +22,7 @@ def run_file(
 ) -> None:
     """Run a model file; exit code 3 if the run stopped before its end, after all that was computed is written."""
     _check_report(report)
+    _check_out(out)
     try:
         run = simulate_file(file, changes, on_failure="return", progress=False if quiet else None, out=out)
     except KeyboardInterrupt as stop:
@@ -41,6 +43,15 @@ def _check_report(report: Path | None) -> None:
     """Refuse the name of a report before the run, not after it."""
     if report is not None and report.suffix.lower() not in (".html", ".htm"):
         raise PorthosError(f"--report: expected a file name that ends in .html, found '{report}'.")
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse the name of another format, under which nobody would look for NetCDF."""
+    if out is not None and out.suffix.lower() not in NETCDF:
+        raise PorthosError(
+            f"--out: states go to NetCDF4 files; expected a name that ends in {', '.join(NETCDF)}, found '{out}'. Try "
+            f"--out {out.with_suffix('.nc')}, and `porthos export {out.with_suffix('.nc')} --to {out}` after the run."
+        )
 
 
 def _answer(run: Trajectory, out: Path | None, report: Path | None, quiet: bool, as_json: bool) -> None:

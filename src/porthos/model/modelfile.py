@@ -32,6 +32,7 @@ from porthos.model.model import Model
 from porthos.model.nodes import Mapping, read_nodes
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
+from porthos.model.values import vector_such_as
 from porthos.notation import file_path
 
 SIMULATION = "simulation"
@@ -40,7 +41,9 @@ SIMULATION = "simulation"
 def heading() -> dict[str, Field]:
     """The keys of the model itself, from the arguments of Model."""
     hints = get_type_hints(Model.__init__, include_extras=True)
-    return {name: Field(kind_of(hints[name]), required=False, optional=False) for name in signature(Model).parameters}
+    kinds = {name: kind_of(hints[name]) for name in signature(Model).parameters}
+    kinds["gravity"] = vector_such_as("0, 0, -9.81")  # a single number is the usual mistake
+    return {name: Field(kind, required=False, optional=False) for name, kind in kinds.items()}
 
 
 @dataclass(frozen=True)

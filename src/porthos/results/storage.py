@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = 4  # raised whenever an older Porthos could not read the group any more; files have seals since 4
 GROUP = "porthos"
+NETCDF = (".nc", ".nc4", ".h5")  # endings of its names: a NetCDF4 file is an HDF5 file
 
 # Variables of the root: dimensions, units, long name.
 BODY, JOINT = ("time", "body", "axis"), ("time", "joint", "axis")
