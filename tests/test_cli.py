@@ -404,9 +404,7 @@ def test_mistakes_are_answered_with_a_sentence(tmp_path):
     refused(ask("run", file, "--param", "body.bbo.mass=1"), 1, "found no 'bbo'", "Did you mean 'bob'?")
     refused(ask("run", file, "--report", "x.pdf"), 1, "--report: expected a file name that ends in .html")
     refused(ask("run", file, "--out", tmp_path / "no" / "x.nc", "--end", "0.1"), 1, "Expected a folder that exists")
-    refused(
-        ask("run", file, "--out", "x.csv"), 1, "--out: states go to NetCDF4 files", "porthos export x.nc --to x.csv"
-    )
+    refused(ask("run", file, "--out", "x.csv"), 1, "states go to NetCDF4", "porthos export x.nc --to x.csv")
     refused(ask("run", file, "--scheme", "midpointggl"), 1, "Did you mean 'MidpointGGL'?")
     refused(ask("plot", file), 1, "expected the result of a run, found a model file")
     refused(ask("report", tmp_path / "no.nc"), 1, "found no such file")

@@ -23,7 +23,7 @@ OF_LAGRANGIANS = {
 }
 ERRORS = ("power_balance", "momentum_gap", "position_error")  # of the method, not of the motion
 LOGARITHMIC = ("momentum_gap", "position_error")
-OF_PORTS = ("input", "output", "work")
+OF_PORTS = ("input", "output", "work", "power")
 OF_CONNECTIONS = ("power", "work")
 
 

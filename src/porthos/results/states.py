@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.state_march import States
 from porthos.notation import Array, IntArray
-from porthos.results.run import Run
+from porthos.results.run import Run, mean_rate
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
 
@@ -46,6 +46,11 @@ class Port:
     def work(self) -> Array:
         """Energy that entered the system through this port since the start (T,)."""
         return np.cumsum(self._run.raw.supply[:, self._place].sum(axis=1))
+
+    @property
+    def power(self) -> Array:
+        """Mean power that entered since the time before (T,), the share of `work` by its duration; NaN at the start."""
+        return mean_rate(self._run.t, self._run.raw.supply[:, self._place].sum(axis=1))
 
 
 class ConnectionView:
