@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import os
 import pty
@@ -22,59 +23,22 @@ import yaml
 from typer.testing import CliRunner
 
 import porthos as ph
-from gallery import (
-    bricard,
-    car,
-    closed_loop,
-    crane,
-    cylindrical_pair,
-    double_pendulum,
-    flexible_arm,
-    four_particles,
-    free_rigid_body,
-    governor,
-    gyroscope,
-    heavy_top,
-    pendulum,
-    planetary_gear,
-    slider_crank,
-    suspension,
-)
+from docs.site.gallery import MODULES
+from gallery import alpha_start
 from porthos.cli import benching, doctor
 from porthos.cli.app import app, main
 from porthos.cli.examples import catalogue
+from porthos.examples import dc_motor
 from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.integrate.options import OPTIONS
 from porthos.integrate.scheme import Contract
 from porthos.model.schema import json_schema
 from porthos.study.timing import step_time
 
-GALLERY = {
-    "bricard": bricard,
-    "car": car,
-    "closed-loop": closed_loop,
-    "crane": crane,
-    "cylindrical-pair": cylindrical_pair,
-    "double-pendulum": double_pendulum,
-    "flexible-arm": flexible_arm,
-    "four-particles": four_particles,
-    "free-rigid-body": free_rigid_body,
-    "governor": governor,
-    "gyroscope": gyroscope,
-    "heavy-top": heavy_top,
-    "pendulum": pendulum,
-    "planetary-gear": planetary_gear,
-    "slider-crank": slider_crank,
-    "suspension": suspension,
-}
-EQUATIONS = {  # examples without a file: they are about equations or systems that were connected, not mechanisms
-    "car-axis",
-    "squeezer",
-    "two-masses", "pendulum-forms", "dc-motor", "energy-shaping", "wind-pendulum", "lorenz", "reactor",
-    "redundant-masses", "spring-pendulum", "sliding-pendulum", "maxwell", "robot-arm", "alpha-start", "slow-top",
-}  # fmt: skip
 SLOWEST = ("bricard", "flexible-arm", "governor", "car")  # to check, among the examples
-FILES = {name: Path(str(entry)) for name, entry in catalogue().items()}
+EXAMPLES = {name: Path(str(entry)) for name, entry in catalogue().items()}
+FILES = {name: path for name, path in EXAMPLES.items() if path.suffix == ".yaml"}
+CODE = {name: path for name, path in EXAMPLES.items() if path.suffix == ".py"}
 
 
 def porthos(*args, **options):
@@ -98,19 +62,22 @@ def refused(answer, code, *words):
         assert word in told, told
 
 
-# --- examples: one for each mechanism of the gallery, with the same numbers
+# --- examples: one for each of the gallery, with the same numbers
 
 
-def test_every_mechanism_of_the_gallery_has_a_file():
-    folder = Path(__file__).parents[1] / "gallery"
-    assert set(FILES) == set(GALLERY)
-    modules = {path.stem.replace("_", "-") for path in folder.glob("[a-z]*.py") if path.stem != "references"}
-    assert modules - EQUATIONS == set(GALLERY)
+def module_of(name):
+    return importlib.import_module(f"gallery.{name.replace('-', '_')}")
 
 
-@pytest.mark.parametrize("name", GALLERY)
+def test_every_example_of_the_gallery_has_a_file():
+    assert {path.stem for path in EXAMPLES.values()} == set(MODULES)
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_examples_give_the_numbers_of_the_gallery(name):
-    from_file, from_gallery = ph.simulate_file(FILES[name]), GALLERY[name].run()
+    from_file, from_gallery = ph.simulate_file(FILES[name]), module_of(name).run()
+    if name == "alpha-start":  # the gallery shows multipliers as the method gives them
+        from_gallery = ph.simulate(alpha_start.model(), alpha_start.SCHEMES["index 3"], 0.02, 1.0)
     assert from_file.scheme == from_gallery.scheme
     assert from_file.system.body_names == from_gallery.system.body_names
     assert from_file.system.joint_names == from_gallery.system.joint_names
@@ -119,11 +86,45 @@ def test_examples_give_the_numbers_of_the_gallery(name):
     np.testing.assert_allclose(from_file.energy, from_gallery.energy, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("name", CODE)
+def test_examples_in_python_are_those_of_the_gallery_and_stand_alone(name):
+    """The gallery takes model and run from the file, and a copy of it needs Porthos and nothing else."""
+    example = importlib.import_module(f"porthos.examples.{CODE[name].stem}")
+    assert module_of(name).model is example.model
+    assert module_of(name).run is example.run or name == "pendulum-forms"
+    assert "gallery" not in CODE[name].read_text().split('"""')[2]
+    assert callable(example.model) and callable(example.run)
+
+
+def test_examples_in_python_run_as_files_do(tmp_path):
+    """With options, a report and a result; a copy runs, and a model alone with scheme, step and end."""
+    page, out = tmp_path / "x.html", tmp_path / "x.nc"
+    answer = ask("examples", "run", "dc-motor", "--end", "0.1", "--report", page, "--out", out, "--json")
+    data = json.loads(answer.stdout)
+    assert (data["model"], data["status"], data["recorded_steps"]) == ("DC motor", "OK", 10)
+    assert data["files"] == {"out": str(out), "report": str(page)}
+    assert data["power_balance"] < 1e-12 and "DC motor" in page.read_text(encoding="utf-8")
+    run = dc_motor.run(end=0.1)
+    assert data["state"]["winding: flux"] == [run["winding: flux"][-1]]
+    assert data["supplied"] == run.supplied[-1]
+    assert ask("examples", "copy", "lorenz", tmp_path).stdout == f"copied to {tmp_path / 'lorenz.py'}\n"
+    copy = tmp_path / "lorenz.py"
+    told = ask("run", copy, "--step", "0.02", "--end", "0.1").stdout
+    assert told.startswith("Lorenz: ") and "5 recorded steps" in told
+    told = ask("run", f"{copy}:model", "--scheme", "Gauss(2)", "--step", "0.01", "--end", "0.1").stdout
+    assert "Gauss(stages=2" in told
+    refused(ask("run", f"{copy}:model"), 1, "nothing says how to run it: expected --scheme, --step, --end")
+    refused(ask("run", copy, "--every", "2"), 1, "lorenz.py: run() takes no every")
+    refused(ask("run", copy, "-p", "body.x.mass=1"), 1, "--param changes model files")
+    refused(ask("run", f"{copy}:modle"), 1, "Did you mean 'model'?")
+    refused(ask("run", copy, "--step", "soon"), 1, "--step", "expected a number")
+
+
 def test_examples_are_listed_and_copied(tmp_path):
     listed = ask("examples", "list")
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == sorted(GALLERY)
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == sorted(EXAMPLES)
     assert ask("examples").stdout == listed.stdout
-    assert set(json.loads(ask("examples", "list", "--json").stdout)) == set(GALLERY)
+    assert set(json.loads(ask("examples", "list", "--json").stdout)) == set(EXAMPLES)
     copied = json.loads(ask("examples", "copy", "heavy_top", tmp_path, "--json").stdout)
     assert copied == {"files": [str(tmp_path / "heavy_top.yaml")]}
     target = tmp_path / "heavy_top.yaml"

@@ -41,6 +41,7 @@ from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.origin import Origin
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
@@ -114,17 +115,27 @@ def simulate(
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
+    origin = _origin(system, scheme, step, end, every, inputs, times) if start is None and not events else None
     run: Trajectory | StateTrajectory
     if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
         if out is not None and not isinstance(system, MechanicalSystem):
             raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
         run = _over_states(system, scheme, grid, inputs, progress, start, events)
-        if out is not None and isinstance(run, Trajectory):
-            save(run, out)
+        if isinstance(run, Trajectory):
+            run.origin = origin
+            if out is not None:
+                save(run, out)
     else:
         _require_fixed(scheme, grid, events)
-        run = _reduced(system, scheme, grid, inputs, progress, out, start)
+        run = _reduced(system, scheme, grid, inputs, progress, out, start, origin)
     return judged(run, end, on_failure, out, isinstance(scheme, Scheme))
+
+
+def _origin(system: Descriptor, *more: Any) -> Origin | None:
+    """What files say of how a run was made, if its system comes from a model."""
+    if not isinstance(system, MechanicalSystem) or system.model is None:
+        return None
+    return Origin.of(system.model, *more)
 
 
 AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajectory)
@@ -232,6 +243,7 @@ def _reduced(
     progress: bool | None,
     out: str | Path | None,
     start: ArrayLike | None,
+    origin: Origin | None,
 ) -> Trajectory:
     """A run of a mechanism with a scheme that steps its reduced form."""
     if not (isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)):
@@ -250,8 +262,9 @@ def _reduced(
     signals = Inputs(system, inputs, steps)
     store: Store = Memory()
     if out is not None:
-        store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
-    return marched(system, scheme, h, steps, every, signals, progress, store)
+        plan = plan_of(signals, h, steps, every).text
+        store = Writer(out, system, repr(scheme), steps // every + 1, plan, origin=origin)
+    return marched(system, scheme, h, steps, every, signals, progress, store, origin=origin)
 
 
 def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
@@ -280,6 +293,7 @@ def marched(
     progress: bool | None,
     store: Store,
     checkpoint: Checkpoint | None = None,
+    origin: Origin | None = None,
 ) -> Trajectory:
     """A run into a store, from its begin or from a checkpoint."""
     try:
@@ -288,7 +302,7 @@ def marched(
     finally:
         if isinstance(store, Writer):
             store.discard()
-    return Trajectory(system, raw, scheme=repr(scheme))
+    return Trajectory(system, raw, scheme=repr(scheme), origin=origin)
 
 
 def _over_states(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from porthos.cli.answers import Answering, written
-from porthos.cli.options import AsJson, ModelPath, Params, Quiet, Report, ResultPath, changes, run_command
+from porthos.cli.options import AsJson, ModelPath, Params, Quiet, Report, ResultPath, RunPath, changes, run_command
 
 OVERVIEW = """Structure-preserving simulation of multibody systems.
 
@@ -53,7 +53,7 @@ Sources = Annotated[
     Path | None, typer.Option("--sources", help="Folder of the sources of Porthos, to compare with other programs.")
 ]
 Shown = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A model file, or NAME in a Python file: pendulum.py:NAME.")
+    Path, typer.Argument(metavar="FILE", help="A model file, a result, or NAME in a Python file: pendulum.py:NAME.")
 ]
 Style = Annotated[str, typer.Option("--as", help="text, mermaid, dot, equations or latex.")]
 Form = Annotated[
@@ -64,7 +64,7 @@ NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos exa
 NamedExample = Annotated[Path, NAME]
 
 
-app.command("run")(run_command(ModelPath, nullcontext, "Simulate FILE and say how well the balances hold."))
+app.command("run")(run_command(RunPath, nullcontext, "Simulate FILE and say how well the balances hold."))
 
 
 def _version(wanted: bool) -> None:
@@ -229,7 +229,7 @@ def bench(sources: Sources = None, as_json: AsJson = False) -> None:
 
 @examples_app.callback(invoke_without_command=True)
 def _examples(context: typer.Context) -> None:
-    """List, copy or run models that come with Porthos."""
+    """List, copy or run examples that come with Porthos."""
     if context.invoked_subcommand is None:
         list_examples()
 

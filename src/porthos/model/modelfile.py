@@ -61,7 +61,11 @@ class ModelFile:
         path = file_path(path)
         if not isinstance(changes, Dictionary | NoneType):
             raise ModelError(f"{path.name}: changes: expected values by paths of keys, found {changes!r}.")
-        node = changed(read_nodes(path), changes or {})
+        return cls.of(changed(read_nodes(path), changes or {}), path)
+
+    @classmethod
+    def of(cls, node: Mapping, path: Path) -> ModelFile:
+        """What the tree of a file says; `path` is where it was read."""
         own, known = heading(), [*heading(), *SECTIONS, SIMULATION]
         for key in node.entries:
             if key not in known:

@@ -203,8 +203,8 @@ def _quantity(run: Trajectory, name: str) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 
 
-def attributes(run: Run) -> dict[str, str]:
-    """What a file says about the run as a whole."""
+def attributes(run: Run) -> dict[str, Any]:
+    """What a file says about the run as a whole; `model_file` is what `porthos run` would make it from."""
     release = version("porthos")
     return {
         "title": run.system.name,
@@ -214,6 +214,7 @@ def attributes(run: Run) -> dict[str, str]:
         "status": run.status.name,
         "message": run.message,
         **({"model": json.dumps(run.system.description)} if isinstance(run, Trajectory) else {}),
+        **(run.origin.attributes if isinstance(run, Trajectory) and run.origin is not None else {}),
     }
 
 

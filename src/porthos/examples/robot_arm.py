@@ -1,0 +1,64 @@
+"""A robot arm with two drives under PD control: the controller is a pH system that is connected with both hinges.
+
+The arm is a double pendulum of two bars, hanging, with a torque port on each bar. With the angles a, b of the
+bars from the vertical, the controller measures the rates a' and b' - a' of the hinges, and has the state xi,
+
+xi_1' = a',   xi_2' = b' - a',   torques tau_i = k_i xi_i + d_i xi_i',   H_c = (k_1 xi_1^2 + k_2 xi_2^2)/2,
+
+xi the distance from the posture that is wanted. The drive of the elbow turns the lower bar and pushes back at the upper
+one, which is a relation between four ports that preserves power. What PD control does to an arm is what springs and
+dampers do: the energy of arm and controller can only decrease.
+
+The weight keeps the arm from the posture that is wanted by 0.14 rad in the shoulder.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import porthos as ph
+from porthos.system.interconnect import Interconnection
+
+SCHEME = ph.Gauss(2)
+STIFFNESS, DAMPING, WANTED = (120.0, 60.0), (25.0, 8.0), (2.0, -1.2)
+LENGTH = 1.0
+BARS = ("upper bar", "lower bar")
+
+
+def arm() -> ph.Model:
+    """The bars hang at rest; torques and rates are positive as the angles are."""
+    model = ph.Model("double pendulum", gravity=(0, 0, -9.81))
+    before = "ground"
+    for bar, top in zip(BARS, (0.0, -LENGTH), strict=True):
+        model.body(bar, ph.Box(1.0, (0.05, 0.05, LENGTH)), position=(0, 0, top - LENGTH / 2))
+        model.revolute(f"hinge of the {bar}", before, bar, at=(0, 0, top), axis=(0, 1, 0))
+        model.port(f"drive of the {bar}", bar, kind="torque", direction=(0, -1, 0))
+        before = bar
+    return model
+
+
+def controller() -> ph.LinearPHDAE:
+    """Stiffness is what is stored, damping a feed-through."""
+    return ph.LinearPHDAE(
+        "controller",
+        J=np.zeros((2, 2)),
+        Q=np.diag(STIFFNESS),
+        B=np.eye(2),
+        S=np.diag(DAMPING),
+        states=["shoulder", "elbow"],
+        ports=["shoulder", "elbow"],
+        initial=-np.array(WANTED),
+    )
+
+
+def model() -> Interconnection:
+    """Outputs (a', b', tau_1, tau_2), inputs (tau_2 - tau_1, -tau_2, a', b' - a')."""
+    M = np.array([[0, 0, 1, -1], [0, 0, 0, 1], [-1, 0, 0, 0], [1, -1, 0, 0]])
+    ports = [*(f"drive of the {bar}" for bar in BARS), "shoulder", "elbow"]
+    drives = ph.Relation(ports, M, np.eye(4), name="drives")
+    return ph.interconnect(arm().assemble(), controller(), through=drives, name="robot arm")
+
+
+def run(step: float = 0.02, end: float = 1.0) -> ph.StateTrajectory:
+    """From rest to the posture that is wanted."""
+    return ph.simulate(model(), SCHEME, step=step, end=end)
