@@ -35,7 +35,7 @@ from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
-from porthos.results.writing import Writer, save
+from porthos.results.writing import Writer
 from porthos.steps import Adaptive, Reversible, check_steps, count_steps
 from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_descriptor
@@ -118,13 +118,11 @@ def simulate(
     origin = _origin(system, scheme, step, end, every, inputs, times) if start is None and not events else None
     run: Trajectory | StateTrajectory
     if isinstance(scheme, StateScheme) or (isinstance(scheme, Livens) and not isinstance(system, MechanicalSystem)):
-        if out is not None and not isinstance(system, MechanicalSystem):
-            raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
         run = _over_states(system, scheme, grid, inputs, progress, start, events)
         if isinstance(run, Trajectory):
             run.origin = origin
-            if out is not None:
-                save(run, out)
+        if out is not None:
+            run.save(out)
     else:
         _require_fixed(scheme, grid, events)
         run = _reduced(system, scheme, grid, inputs, progress, out, start, origin)

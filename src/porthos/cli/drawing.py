@@ -26,10 +26,14 @@ def show_file(target: Path, changes: Mapping[str, str], style: str, form: str | 
         shown = read_object(target)
     elif target.suffix.lower() in (".nc", ".nc4", ".h5"):
         from porthos.results.loading import load
+        from porthos.results.trajectory import Trajectory
 
         if changes:
             raise PorthosError(f"show: --param changes model files, found the result '{target}'.")
-        shown = load(target).model
+        run = load(target)
+        if not isinstance(run, Trajectory):
+            raise PorthosError(f"show: '{target}' holds a run over states; the functions of its system are in no file.")
+        shown = run.model
     else:
         shown = load_model(target, changes)
     if isinstance(shown, Model):

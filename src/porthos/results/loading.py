@@ -24,7 +24,9 @@ from porthos.integrate.scheme import Scheme
 from porthos.kernels.tables import LENGTH, TURN, VALUE
 from porthos.notation import file_path
 from porthos.results.journal import at_rest, recover
+from porthos.results.states import StateTrajectory
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
+from porthos.results.stored_states import PLACES, read_states
 from porthos.results.trajectory import Trajectory
 from porthos.system.drives import Driven
 from porthos.system.initial import Adjustment
@@ -69,15 +71,18 @@ class Stored:
         return np.asarray(self[:], dtype=dtype)
 
 
-def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
-    """Read a run that `simulate` or `Trajectory.save` wrote.
+def load(path: str | Path, lazy: bool | None = None) -> Trajectory | StateTrajectory:
+    """Read a run that `simulate` or `save` wrote.
 
-    Its loads are history: they have inputs and work, but no function. A `lazy` run leaves its states in the file and
+    Its loads are history: they have inputs and work, but no function. A run over states has all that was recorded, and
+    a system without functions: it plots, reports, exports and compares. A `lazy` run leaves its states in the file and
     reads what is needed when it is needed; by default, one of more than 256 MB does.
     """
     path = file_path(path)
     _look(path)
     with explained(path), _sound(path), _opened(path) as file:
+        if GROUP not in file and PLACES in file.attrs:
+            return read_states(_attributes(file), {name: _all(file[name]) for name in file})
         return _trajectory(*_read(path, file, lazy))
 
 
@@ -235,7 +240,7 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     if GROUP not in file:
         raise ResultError(
             f"'{path}': expected a result written by Trajectory.save, found a run over states, whose functions are in "
-            "no file. Open it with xarray.open_dataset."
+            "no file: it cannot go on from it. Look at it with porthos.load, or with xarray.open_dataset."
         )
     group = file[GROUP]
     attributes = _attributes(group)

@@ -122,7 +122,12 @@ class StateTrajectory(Run):
                 arrays[one.name] = values[:0]  # of steps that begin and end between kept states
             elif isinstance(values, np.ndarray):
                 arrays[one.name] = values[kept]
-        return type(self)(self.system, replace(self.raw, **arrays), self.scheme)
+        return self._with(replace(self.raw, **arrays), kept)
+
+    def _with(self, raw: States, rows: IntArray) -> Self:
+        """The same run with the recorded states `rows`, as `raw`."""
+        del rows
+        return type(self)(self.system, raw, self.scheme)
 
     def part(self, name: str) -> Trajectory:
         """The motion of a part of an interconnected system that is a mechanism: its bodies, joints and ports."""
@@ -229,7 +234,7 @@ class StateTrajectory(Run):
         return to_dataset(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write a NetCDF4 file that xarray opens. The functions of a system are in no file, so `load` does not."""
+        """Write a NetCDF4 file that xarray opens; `porthos.load` reads it, but for the functions of the system."""
         from porthos.results.state_storage import save
 
         return save(self, path)

@@ -89,5 +89,5 @@ def _written(model: Model, plan: Callable[[], Simulation]) -> str:
 
 
 def _line(error: PorthosError) -> str:
-    """Without places in memory, which are others in the next run."""
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(str(error).split()))
+    """Without the functions themselves, whose places in memory are others in the next run."""
+    return re.sub(r" <.*? at 0x[0-9a-fA-F]+>", "", " ".join(str(error).split()))
