@@ -445,8 +445,8 @@ def models(draw):
     return model
 
 
-MOTIONS = st.one_of(
-    st.builds(ph.Sine, numbers(-0.5, 0.5), POSITIVE, numbers()),
+MOTIONS = st.one_of(  # zero at t = 0, where bodies are placed
+    st.builds(ph.Sine, numbers(-0.5, 0.5), POSITIVE),
     st.builds(lambda rise: ph.Ramp(0.5, 1.5, after=rise, smooth=True), numbers(-2, 2)),
     st.sampled_from(("0.3*t**2", "sin(t) - t/7", "exp(-t) - 1")).map(ph.Expression),
 )
@@ -483,15 +483,15 @@ def machines(draw):
     model.rack(next(names), wheels[0], block, at_b=-across, along=draw(st.sampled_from((None, along))))
     model.turn_drive(next(names), "ground", wheels[1], at=wheels[1].position, axis=axis, angle=draw(MOTIONS))
     model.slide_drive(next(names), "ground", block, at=-across, axis=along, displacement=draw(MOTIONS))
-    rope = draw(numbers(0.1, 2)) if draw(st.booleans()) else ph.Sine(0.1, 1.0, offset=float(np.sqrt(2)))
+    rope = ph.Sine(draw(numbers(-0.5, 0.5)), draw(POSITIVE), offset=float(np.sqrt(2)))
     model.length_drive(next(names), "ground", block, point_a=along, point_b=-across, length=rope)
     between = draw(st.tuples(st.floats(-3, -0.5), st.floats(0.5, 3)))
     model.potential(next(names), "ground", block, along, -across, draw(ENERGIES), (0.1, between[1] + 1))
     model.joint_potential(next(names), hinges[0], draw(ENERGIES), between)
     model.field(next(names), block, at=-across, energy=draw(FIELDS), within=draw(st.floats(0.5, 3)))
-    options = {"a": draw(st.sampled_from((None, "ground", block))), "elements": draw(st.integers(1, 4))}
+    options = {"a": draw(st.sampled_from((None, "ground", block))), "elements": draw(st.sampled_from((1, 3, 6)))}
     options |= {"damping": draw(st.floats(0, 1)), "up": draw(st.sampled_from((None, along)))}
-    via = draw(st.sampled_from((None, 0.5 * axis + 0.2 * across)))
+    via = None if options["elements"] < 6 else 0.5 * axis + 0.2 * across
     model.beam(next(names), draw(CROSS), start=(0, 0, 0), end=axis, via=via, **options)
     return model
 
@@ -528,7 +528,7 @@ def test_round_trip_is_the_identity(tmp_path_factory, data):
     assert to_yaml(again.model, again.simulation) == path.read_text(encoding="utf-8")
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(machines())
 def test_round_trip_of_beams_drives_gears_and_potentials(tmp_path_factory, model):
     path = model.save(tmp_path_factory.getbasetemp() / "machine.yaml")
