@@ -160,7 +160,8 @@ def test_an_example_becomes_a_page(module, tmp_path):
     pictures = re.findall(r"!\[[^]]*\]\((\S+\.png)\)", page)
     assert figure in pictures
     assert all((tmp_path / "gallery" / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
-    assert "<canvas" in (tmp_path / "extra" / "reports" / f"{module}.html").read_text(encoding="utf-8")
+    report = (tmp_path / "extra" / "reports" / f"{module}.html").read_text(encoding="utf-8")
+    assert "bundle sha256" in report and f"../../reports/{module}.html" in page
 
 
 def test_docstrings_become_markup():
