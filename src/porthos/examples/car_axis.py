@@ -1,15 +1,6 @@
 """Car axis: a bar on two stiff springs, one end of the ground below it goes up and down.
 
-The left spring stands at (0, 0), the right one at (x_b, y_b), y_b = r sin(w t), x_b^2 + y_b^2 = L^2. The ends of the
-bar are (x_l, y_l) and (x_r, y_r); springs of unit stiffness have the length L0 at rest:
-
-k q'' = spring forces - k g e_y - G^T lambda,    k = M eps^2/2 = 5e-4,
-
-x_l x_b + y_l y_b = 0,    (x_l - x_r)^2 + (y_l - y_r)^2 = L^2.
-
-The first constraint depends on time and so does the foot of the right spring, but a Lagrangian may not: the foot is a
-point with two coordinates of its own, without mass, that two more constraints hold where it has to be. The port
-'constraints' tells the work that moving the ground takes. From the DAE test set, with index 3.
+The gallery has its equations, figures and numbers.
 """
 
 from __future__ import annotations

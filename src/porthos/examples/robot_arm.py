@@ -1,15 +1,6 @@
 """A robot arm with two drives under PD control: the controller is a pH system that is connected with both hinges.
 
-The arm is a double pendulum of two bars, hanging, with a torque port on each bar. With the angles a, b of the
-bars from the vertical, the controller measures the rates a' and b' - a' of the hinges, and has the state xi,
-
-xi_1' = a',   xi_2' = b' - a',   torques tau_i = k_i xi_i + d_i xi_i',   H_c = (k_1 xi_1^2 + k_2 xi_2^2)/2,
-
-xi the distance from the posture that is wanted. The drive of the elbow turns the lower bar and pushes back at the upper
-one, which is a relation between four ports that preserves power. What PD control does to an arm is what springs and
-dampers do: the energy of arm and controller can only decrease.
-
-The weight keeps the arm from the posture that is wanted by 0.14 rad in the shoulder.
+The gallery has its equations, figures and numbers.
 """
 
 from __future__ import annotations
