@@ -17,52 +17,21 @@ velocities (-0.0770583684040972, 0.00744686658723779, 0.0175568157537232, 0.7703
 
 from __future__ import annotations
 
-from functools import cache
-
-import sympy as sp
 from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, present
+from porthos.examples.car_axis import SCHEME, run
+from porthos.examples.car_axis import model as model
 from porthos.integrate.state_scheme import StateScheme
 from porthos.show.axes import label, legend, new_figure
 
-EPS, MASS, LENGTH, REST = 1e-2, 10.0, 1.0, 0.5
-HEIGHT, FREQUENCY, GRAVITY = 0.1, 10.0, 1.0  # of the ground below the right wheel; of the earth
-INERTIA = MASS * EPS**2 / 2
-SCHEME = ph.RadauIIA(5)
 METHODS: dict[str, tuple[StateScheme, float]] = {  # each with a step that gives ten digits
     "Radau IIA": (SCHEME, 1e-2),
     "Gauss": (ph.Gauss(5), 5e-3),
     "Lobatto IIIC": (ph.LobattoIIIC(5), 5e-3),
     "DOP853": (ph.DOP853(), 5e-3),
 }
-
-
-@cache
-def model() -> ph.Lagrangian:
-    """The Lagrangian with coordinates of both ends of the bar and of the foot of the right spring."""
-    names = ("x_l", "y_l", "x_r", "y_r", "x_b", "y_b")
-    q, v = (sp.symbols([f"{sign}{name}" for name in names], real=True) for sign in ("", "v_"))
-    xl, yl, xr, yr, xb, yb = q
-    T = INERTIA * sum(rate**2 for rate in v[:4]) / 2
-    stretches = (sp.sqrt(xl**2 + yl**2) - REST, sp.sqrt((xr - xb) ** 2 + (yr - yb) ** 2) - REST)
-    V = INERTIA * GRAVITY * (yl + yr) + sum(each**2 for each in stretches) / 2
-    t = sp.Symbol("t")
-    height = HEIGHT * sp.sin(FREQUENCY * t)
-    constraints = [
-        xl * xb + yl * yb,
-        (xl - xr) ** 2 + (yl - yr) ** 2 - LENGTH**2,
-        xb - sp.sqrt(LENGTH**2 - height**2),
-        yb - height,
-    ]
-    start = ([0.0, 0.5, 1.0, 0.5, 1.0, 0.0], [-0.5, 0.0, -0.5, 0.0, 0.0, HEIGHT * FREQUENCY])
-    return ph.Lagrangian(T - V, q, v, constraints=constraints, initial=start, name="car axis", time=t)
-
-
-def run(scheme: StateScheme = SCHEME, step: float = 1e-2, end: float = 3.0) -> ph.StateTrajectory:
-    """The motion of the test set."""
-    return ph.simulate(model(), scheme, step=step, end=end)
 
 
 def number(method: str = "Radau IIA") -> Number:

@@ -15,56 +15,12 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, extrapolated, present
+from porthos.examples.dc_motor import FLYWHEEL, INDUCTANCE, RATIO, ROTOR, run
+from porthos.examples.dc_motor import model as model
 from porthos.notation import Array
 from porthos.show.axes import label, legend, new_figure
 
-SCHEME = ph.Gauss(1)
-VOLTAGE, RESISTANCE, INDUCTANCE, CONSTANT, RATIO = 12.0, 0.8, 0.05, 0.6, 3.0
-ROTOR, FLYWHEEL = ph.Cylinder(0.8, 0.1, 0.2, axis="x"), ph.Cylinder(5.0, 0.3, 0.05, axis="x")
 TIMES = np.array([0.05, 0.1, 0.3])
-
-
-def circuit() -> ph.LinearPHDAE:
-    """The winding: the flux linkage phi is its state, H = phi^2/(2 L)."""
-    return ph.LinearPHDAE(
-        "winding",
-        J=[[0]],
-        R=[[RESISTANCE]],
-        Q=[[1 / INDUCTANCE]],
-        B=[[1, 1]],
-        states=["flux"],
-        ports=["voltage", "armature"],
-        initial=[0.0],
-    )
-
-
-def mechanism() -> ph.Model:
-    """Rotor and flywheel in bearings; a torque port for the motor and one on each side of the gear."""
-    model = ph.Model("shafts")
-    for name, shape, z in (("rotor", ROTOR, 0.0), ("flywheel", FLYWHEEL, 0.4)):
-        model.body(name, shape, position=(0, 0, z))
-        model.revolute(f"bearing of {name}", model.ground, name, at=(0, 0, z), axis=(1, 0, 0))
-    for port, body in (("motor", "rotor"), ("pinion", "rotor"), ("wheel", "flywheel")):
-        model.port(port, body, kind="torque", direction=(1, 0, 0))
-    return model
-
-
-def model() -> ph.PHDAE:
-    """The whole drive, with the port 'voltage' left open."""
-    return ph.interconnect(
-        circuit(),
-        mechanism().assemble(),
-        through=[
-            ph.Gyrator("armature", "motor", CONSTANT, name="motor"),
-            ph.Transformer("pinion", "wheel", 1 / RATIO, name="gear"),
-        ],
-        name="DC motor",
-    )
-
-
-def run(scheme: ph.Gauss | ph.RadauIIA = SCHEME, step: float = 0.01, end: float = 0.3) -> ph.StateTrajectory:
-    """The motor is switched on at t = 0."""
-    return ph.simulate(model(), scheme, step=step, end=end, inputs={"voltage": VOLTAGE})
 
 
 def current_and_speed(run: ph.StateTrajectory) -> Array:

@@ -16,33 +16,11 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, present
+from porthos.examples.lorenz import BETA as BETA
+from porthos.examples.lorenz import SHIFT, run
+from porthos.examples.lorenz import model as model
 from porthos.notation import Array
 from porthos.show.axes import label, new_figure
-
-SCHEME = ph.Gauss(4)
-SIGMA, RHO, BETA = 10.0, 28.0, 8.0 / 3.0
-SHIFT = RHO + SIGMA
-START = (1.0, 1.0, 20.0)  # x, y, z
-
-
-def model() -> ph.GeneralPHDAE:
-    """States (x, y, w); the port 'heating' gets -beta (rho + sigma)."""
-    return ph.GeneralPHDAE(
-        "Lorenz",
-        states=["x", "y", "w"],
-        ports=["heating"],
-        H=lambda x: 0.5 * x @ x,
-        z=lambda x: x,
-        J=lambda x: [[0, SIGMA, 0], [-SIGMA, 0, -x[0]], [0, x[0], 0]],
-        R=np.diag([SIGMA, 1, BETA]),
-        B=[[0], [0], [1]],
-        initial=(START[0], START[1], START[2] - SHIFT),
-    )
-
-
-def run(step: float = 0.01, end: float = 20.0) -> ph.StateTrajectory:
-    """From (1, 1, 20)."""
-    return ph.simulate(model(), SCHEME, step=step, end=end, inputs={"heating": -BETA * SHIFT})
 
 
 def positions(run: ph.StateTrajectory) -> Array:

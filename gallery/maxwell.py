@@ -18,48 +18,12 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, extrapolated, present
+from porthos.examples.maxwell import MASS, STIFFNESS, element, run
+from porthos.examples.maxwell import model as model
 from porthos.notation import Array
 from porthos.show.axes import label, legend, new_figure
-from porthos.system.interconnect import Interconnection
 
-SCHEME = ph.Gauss(1)
-MASS, STIFFNESS, DAMPING, SPEED = 2.0, 200.0, 30.0, 1.5
 TIMES = np.array([0.1, 0.3, 1.0])
-
-
-def element(stretched: float = 0.0) -> ph.LinearPHDAE:
-    """Spring and damper in series: the rate is the input, the force the output."""
-    return ph.LinearPHDAE(
-        "element",
-        J=[[0]],
-        R=[[1 / DAMPING]],
-        Q=[[STIFFNESS]],
-        B=[[1]],
-        states=["elongation"],
-        ports=["rate"],
-        initial=[stretched],
-    )
-
-
-def block() -> ph.Model:
-    """A block on a slide, knocked at t = 0."""
-    model = ph.Model("block")
-    model.body("block", ph.Box(MASS, (0.1, 0.1, 0.1)), velocity=(SPEED, 0, 0))
-    model.prismatic("slide", model.ground, "block", at=(0, 0, 0), axis=(1, 0, 0))
-    model.port("force", "block", kind="force", direction=(1, 0, 0))
-    return model
-
-
-def model() -> Interconnection:
-    """Block and element in negative feedback."""
-    return ph.interconnect(
-        block().assemble(), element(), through=ph.Feedback("force", "rate", name="joint"), name="Maxwell element"
-    )
-
-
-def run(step: float = 0.01, end: float = 2.0) -> ph.StateTrajectory:
-    """After the knock."""
-    return ph.simulate(model(), SCHEME, step=step, end=end)
 
 
 def elongation_and_speed(run: ph.StateTrajectory) -> Array:

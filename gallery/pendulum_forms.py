@@ -17,19 +17,21 @@ from matplotlib.figure import Figure
 import porthos as ph
 from gallery import pendulum
 from gallery._common import Number, write_figures
+from porthos.examples import pendulum_forms
+from porthos.examples.pendulum_forms import RADAU
+from porthos.examples.pendulum_forms import model as model
 from porthos.integrate.runge_kutta import RungeKutta
 from porthos.notation import Array
 from porthos.show.axes import label, legend, new_figure
 
-RADAU, GAUSS = ph.RadauIIA(3), ph.Gauss(3)
+GAUSS = ph.Gauss(3)
 FORMS = ("index 3", "index 2", "GGL", "index 1")
 FLOOR = 1e-17  # what is smaller is drawn here
 
 
 def run(form: str = "GGL", scheme: RungeKutta = RADAU, step: float = 0.05, end: float = 2.0) -> dict[str, Array]:
     """Times t, coordinates q, velocities v, energies H, and largest violations |g| and |G v| at each time."""
-    system = pendulum.model().assemble()
-    result = ph.simulate(system.formulation(form), scheme, step=step, end=end)
+    system, result = pendulum.model().assemble(), pendulum_forms.run(form, scheme, step, end)
     if isinstance(result, ph.Trajectory):  # index 2 is the mechanical system itself
         q, v = result.q, result.v
     else:

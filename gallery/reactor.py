@@ -13,53 +13,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-import porthos as ph
 from gallery._common import Number, extrapolated, present
-from porthos.notation import Array
+from porthos.examples.reactor import SPECIES, run
+from porthos.examples.reactor import model as model
 from porthos.show.axes import label, legend, new_figure
-
-SCHEME = ph.DiscreteGradient()
-SPECIES = ("A", "B", "C")
-REST = np.array([0.5, 1.0, 2.0])  # concentrations of chemical equilibrium, mol/l
-RATES = {(0, 1): 0.6, (1, 2): 0.3}  # r_k of A <-> B and B <-> C, mol/(l s)
-START = np.array([2.0, 0.3, 0.4])
-FEED = (0.2, 0.0, 0.0)  # mol/(l s)
-SAME = 1e-4  # difference of potentials below which the logarithmic mean is a series
-
-
-def logarithmic_mean(a: float, b: float) -> float:
-    """(e^a - e^b)/(a - b) > 0, e^((a + b)/2) sinh(d)/d with d = (a - b)/2."""
-    d = (a - b) / 2
-    return float(np.exp((a + b) / 2) * (1 + d * d / 6 if abs(d) < SAME else np.sinh(d) / d))
-
-
-def dissipation(c: Array) -> Array:
-    """R = sum_k L_k e_k e_k^T."""
-    z, R = np.log(c / REST), np.zeros((3, 3))
-    for (i, j), rate in RATES.items():
-        e = np.zeros(3)
-        e[i], e[j] = 1.0, -1.0
-        R += rate * logarithmic_mean(z[i], z[j]) * np.outer(e, e)
-    return R
-
-
-def model() -> ph.GeneralPHDAE:
-    """Concentrations of three species; the port 'feed' adds them, its output are their potentials."""
-    return ph.GeneralPHDAE(
-        "reactor",
-        states=SPECIES,
-        ports={"feed": 3},
-        H=lambda c: float(np.sum(c * (np.log(c / REST) - 1) + REST)),
-        z=lambda c: np.log(c / REST),
-        R=dissipation,
-        B=np.eye(3),
-        initial=START,
-    )
-
-
-def run(step: float = 0.05, end: float = 5.0) -> ph.StateTrajectory:
-    """A vessel with much A, which is fed with more of it."""
-    return ph.simulate(model(), SCHEME, step=step, end=end, inputs={"feed": FEED})
 
 
 def number(step: float = 0.05) -> Number:

@@ -13,40 +13,14 @@ q(10) = (0.1397914709, 1.2397914709, -0.2034579090); energy and constraint to ro
 from __future__ import annotations
 
 import numpy as np
-import sympy as sp
 from matplotlib.figure import Figure
 
-import porthos as ph
 from gallery._common import Number, extrapolated, present
+from porthos.examples.redundant_masses import model as model
+from porthos.examples.redundant_masses import run
 from porthos.show.axes import label, legend, new_figure
 
-SCHEME = ph.Livens()
-PARAMETERS = {"m1": 2.0, "m2": 1.0, "k1": 1.0, "k2": 3.0, "l": 1.0, "w": 0.1}
 FLOOR = 1e-17  # what is smaller is drawn here
-
-
-def model(share: float = 0.25) -> ph.Lagrangian:
-    """The Lagrangian; `share` is 1/4 as printed, 1/2 in the authors' data."""
-    x1, q2, x2, v1, v2, v3 = sp.symbols("x1 q2 x2 v1 v2 v3")
-    m1, m2, k1, k2, length, w = sp.symbols(list(PARAMETERS))
-    T = m1 * v1**2 / 2 + m2 * (v2 + v3) ** 2 / 2
-    V = share * (k1 * (x1**2 + x1**4) + k2 * (x2**2 + x2**4))
-    return ph.Lagrangian(
-        T - V,
-        [x1, q2, x2],
-        [v1, v2, v3],
-        constraints=[((q2 - x1) ** 2 - (length + w) ** 2) / 2],
-        parameters=PARAMETERS,
-        initial=([0.0, 1.1, 0.0], [1.0, 1.0, -1.0]),
-        name="redundant masses",
-    )
-
-
-def run(scheme: ph.Livens = SCHEME, step: float = 0.1, end: float = 10.0) -> ph.LagrangianTrajectory:
-    """The motion of 003, with its step."""
-    result = ph.simulate(model(), scheme, step=step, end=end)
-    assert isinstance(result, ph.LagrangianTrajectory)
-    return result
 
 
 def number() -> Number:

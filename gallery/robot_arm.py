@@ -19,52 +19,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import porthos as ph
-from gallery import double_pendulum
 from gallery._common import Number, present
+from porthos.examples.robot_arm import BARS, STIFFNESS, WANTED, run
+from porthos.examples.robot_arm import model as model
 from porthos.notation import Array
 from porthos.show.axes import label, legend, new_figure
-from porthos.system.interconnect import Interconnection
 
-SCHEME = ph.Gauss(2)
-STIFFNESS, DAMPING, WANTED = (120.0, 60.0), (25.0, 8.0), (2.0, -1.2)
 TIMES = np.array([0.2, 0.6, 1.0])
-BARS = ("upper bar", "lower bar")
-
-
-def arm() -> ph.Model:
-    """The bars hang at rest; torques and rates of the hinges are positive against the angles."""
-    model = double_pendulum.model(0.0, 0.0)
-    for bar in BARS:
-        model.joint_port(f"drive of the {bar}", f"hinge of the {bar}")
-    return model
-
-
-def controller() -> ph.LinearPHDAE:
-    """Stiffness is what is stored, damping a feed-through; rates are those of the hinges, against the angles."""
-    return ph.LinearPHDAE(
-        "controller",
-        J=np.zeros((2, 2)),
-        Q=np.diag(STIFFNESS),
-        B=np.eye(2),
-        S=np.diag(DAMPING),
-        states=["shoulder", "elbow"],
-        ports=["shoulder", "elbow"],
-        initial=np.array(WANTED),
-    )
-
-
-def model() -> Interconnection:
-    """Each hinge and its part of the controller in negative feedback."""
-    drives = [
-        ph.Feedback(f"drive of the {bar}", hinge, name=hinge)
-        for bar, hinge in zip(BARS, ("shoulder", "elbow"), strict=True)
-    ]
-    return ph.interconnect(arm().assemble(), controller(), through=drives, name="robot arm")
-
-
-def run(step: float = 0.02, end: float = 1.0) -> ph.StateTrajectory:
-    """From rest to the posture that is wanted."""
-    return ph.simulate(model(), SCHEME, step=step, end=end)
 
 
 def angles(run: ph.StateTrajectory) -> Array:

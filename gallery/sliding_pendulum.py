@@ -12,41 +12,13 @@ Numbers: small swings have the frequency sqrt(g (m_s + m)/(l m_s)); the fall of 
 from __future__ import annotations
 
 import numpy as np
-import sympy as sp
 from matplotlib.figure import Figure
 
-import porthos as ph
 from gallery._common import Number, extrapolated, present
+from porthos.examples.sliding_pendulum import GRAVITY, LENGTH, run
+from porthos.examples.sliding_pendulum import model as model
 from porthos.notation import Array
 from porthos.show.axes import INK, label, legend, new_figure
-
-SCHEME = ph.Livens()
-MASS, LENGTH, GRAVITY = 1.0, 0.5, 9.81
-
-
-def model(support: float = 2.0, angle: float = 2.0) -> ph.Lagrangian:
-    """Coordinates (s, phi): the support on the rail, and the angle from the downward vertical; released at rest."""
-    s, phi, vs, w = sp.symbols("s phi v omega", real=True)
-    ms, m, length, g = sp.symbols("m_s m l g")
-    T = (ms + m) * vs**2 / 2 + m * length * vs * w * sp.cos(phi) + m * length**2 * w**2 / 2
-    return ph.Lagrangian(
-        T + m * g * length * sp.cos(phi),
-        [s, phi],
-        [vs, w],
-        inputs={"push": [1, 0]},
-        parameters={ms: support, m: MASS, length: LENGTH, g: GRAVITY},
-        initial=([0.0, angle], [0.0, 0.0]),
-        name="sliding pendulum",
-    )
-
-
-def run(
-    scheme: ph.Livens = SCHEME, step: float = 0.005, end: float = 5.0, support: float = 2.0, angle: float = 2.0
-) -> ph.LagrangianTrajectory:
-    """A free swing."""
-    result = ph.simulate(model(support, angle), scheme, step=step, end=end)
-    assert isinstance(result, ph.LagrangianTrajectory)
-    return result
 
 
 def period(angle: float = 0.01, support: float = 2.0) -> float:

@@ -11,37 +11,17 @@ Numbers: Cartesian position (0.0213319317, 0.7239137315, -0.7239137315) at t = 1
 from __future__ import annotations
 
 import numpy as np
-import sympy as sp
 from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, extrapolated, present
+from porthos.examples.spring_pendulum import SCHEME, run
+from porthos.examples.spring_pendulum import model as model
 from porthos.notation import Array
 from porthos.show.axes import label, legend, new_figure
 
-SCHEME = ph.Livens()
-PARAMETERS = {"m": 1.0, "EA": 300.0, "l_0": 1.0}
 STEPS = (0.02, 0.01, 0.005, 0.0025)
 FLOOR = 1e-17  # what is smaller is drawn here
-
-
-def model() -> ph.Lagrangian:
-    """The Lagrangian with coordinates (r, theta, phi)."""
-    r, theta, phi, vr, vt, vp = sp.symbols("r theta phi v_r v_theta v_phi", real=True)
-    m, EA, rest = (sp.Symbol(name) for name in PARAMETERS)
-    T = m * (vr**2 + r**2 * vt**2 + r**2 * sp.sin(theta) ** 2 * vp**2) / 2
-    V = EA * ((r**2 - rest**2) / (2 * rest**2)) ** 2 / 2
-    start = ([1.05, np.pi / 2, 0.0], [0.0, 1.0, 1.0])
-    return ph.Lagrangian(
-        T - V, [r, theta, phi], [vr, vt, vp], parameters=PARAMETERS, initial=start, name="spring pendulum"
-    )
-
-
-def run(scheme: ph.Livens = SCHEME, step: float = 0.01, end: float = 1.0) -> ph.LagrangianTrajectory:
-    """The motion of 003, with its step."""
-    result = ph.simulate(model(), scheme, step=step, end=end)
-    assert isinstance(result, ph.LagrangianTrajectory)
-    return result
 
 
 def cartesian(q: Array) -> Array:

@@ -12,51 +12,21 @@ w = sqrt 3.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, present
+from porthos.examples.two_masses import SCHEME, run
+from porthos.examples.two_masses import model as model
 from porthos.integrate.runge_kutta import RungeKutta
 from porthos.notation import Array
 from porthos.show.axes import INK, label, legend, new_figure
 
-SCHEME = ph.Gauss(3)
 SCHEMES: dict[str, RungeKutta] = {"Gauss": SCHEME, "Radau IIA": ph.RadauIIA(3), "Lobatto IIIC": ph.LobattoIIIC(3)}
 PUSH = 3.0
 LIGHT = (1e-10, 1e-12, 1e-14, 1e-16, 1e-18)  # masses m2
 DAMPING = 1e-4  # of m2 when it tends to zero
-
-
-def model(
-    middle: float = 1.0,
-    m2: float = 1.0,
-    damping: tuple[float, float] = (0.0, 0.0),
-    start: tuple[float, float, float, float] = (6.0, 24.0, 0.0, 0.0),
-) -> ph.LinearPHDAE:
-    """States (p1, p2, v1, v2); `middle` is the stiffness kc; the port 'push' acts on the first mass."""
-    K = np.array([[1 + middle, -middle], [-middle, 1 + middle]])
-    one, zero = np.eye(2), np.zeros((2, 2))
-    return ph.LinearPHDAE(
-        "two masses",
-        J=np.block([[zero, one], [-one, zero]]),
-        R=np.diag([0, 0, *damping]),
-        Q=np.block([[K, zero], [zero, one]]),
-        E=np.diag([1, 1, 1, m2]),
-        B=[[0], [0], [1], [0]],
-        states=["p1", "p2", "v1", "v2"],
-        ports=["push"],
-        rest=[10, 20, 0, 0],
-        initial=start,
-    )
-
-
-@cache
-def run(scheme: RungeKutta = SCHEME, step: float = 0.1, end: float = 200.0, every: int = 1) -> ph.StateTrajectory:
-    """The free motion, without damping and push."""
-    return ph.simulate(model(), scheme, step=step, end=end, every=every)
 
 
 def driven(scheme: RungeKutta = SCHEME, step: float = 0.1, end: float = 20.0) -> ph.StateTrajectory:

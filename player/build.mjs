@@ -7,17 +7,14 @@ const here = new URL("./", import.meta.url);
 const target = new URL("../src/porthos/show/player/player.js", here);
 const read = (name) => readFileSync(new URL(name, here), "utf8");
 
-// tests/test_player.py computes the same hash, so that a bundle older than its sources does not go unnoticed
+// tests/test_player.py computes both hashes, so that a bundle older than its sources, or edited by hand, is noticed
 const names = ["build.mjs", "package-lock.json", "package.json", ...readdirSync(new URL("source/", here)).map((n) => `source/${n}`)];
 const hash = createHash("sha256");
 for (const name of names.sort()) hash.update(`${name}\n${read(name)}\n`);
 
 const three = JSON.parse(read("node_modules/three/package.json"));
 const licence = read("node_modules/three/LICENSE").trim().replace(/\r/g, "");
-const notice = [
-  `/* sources sha256 ${hash.digest("hex")} */`,
-  `/*! The player of Porthos (MIT licence), with parts of three.js ${three.version}:\n\n${licence}\n*/`,
-].join("\n");
+const notice = `/*! The player of Porthos (MIT licence), with parts of three.js ${three.version}:\n\n${licence}\n*/`;
 
 const result = await build({
   absWorkingDir: new URL(".", here).pathname,
@@ -30,7 +27,9 @@ const result = await build({
   banner: { js: notice },
   write: false,
 });
-const script = result.outputFiles[0].text;
+const body = result.outputFiles[0].text;
+const sums = { sources: hash.digest("hex"), bundle: createHash("sha256").update(body).digest("hex") };
+const script = `/* sources sha256 ${sums.sources}, bundle sha256 ${sums.bundle} */\n${body}`;
 if (/<\/script|<!--/i.test(script)) throw new Error("the bundle would end the <script> element that holds it");
 writeFileSync(target, script);
 writeFileSync(new URL("LICENSE-three.txt", target), `${licence}\n`);

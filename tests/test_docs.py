@@ -13,9 +13,9 @@ import pytest
 
 import porthos as ph
 from docs.site import prose
-from docs.site.gallery import MODULES
+from docs.site.gallery import MODULES, title, write_example
 from docs.site.pages import blocks, run_page
-from docs.site.reference import FIGURES, ROOMS, public_names, write_reference
+from docs.site.reference import ROOMS, figure_names, public_names, write_reference
 from docs.site.schemes import BEGIN, END, PAGE, table, written
 from docs.site.schemes import SCHEMES as OFFERED
 from porthos.integrate.catalogue import SCHEMES
@@ -98,6 +98,8 @@ def test_a_block_that_is_not_true_is_found(tmp_path, monkeypatch):
         "```python\nprint(1)\n```\n\n```text\n2\n```\n": "page.md shows",
         "```yaml\nname: x\n```\n": "names its file",
         "```console\n$ porthos walk\n```\n": "ended with 2",
+        "```console\n$ porthos check none.yaml\n```\n": "ended with 1",
+        "```console\n$ porthos check none.yaml\n$ porthos --version\n```\n\n```text\nx\n```\n": "yaml' ended with 1",
     }.items():
         page.write_text(text)
         with pytest.raises(AssertionError, match=message):
@@ -141,7 +143,25 @@ def test_every_public_name_has_its_entry(tmp_path):
         page = (tmp_path / "reference" / f"{room}.md").read_text()
         assert all(f":: porthos.{name}\n" in page for name in names)
         assert room in (tmp_path / "reference" / "index.md").read_text()
-    assert all(callable(getattr(figures, name)) for name in FIGURES.split())
+    page = (tmp_path / "reference" / "figures.md").read_text()
+    assert all(f".. autofunction:: {name}\n" in page and callable(getattr(figures, name)) for name in figure_names())
+
+
+@pytest.mark.parametrize("module", ["heavy_top", "lorenz"])
+def test_an_example_becomes_a_page(module, tmp_path):
+    """As the site writes it: sentence, command that works, numbers from outside, figures, and a report that moves."""
+    for folder in ("gallery", "extra/reports"):
+        (tmp_path / folder).mkdir(parents=True)
+    first, figure, rows = write_example(module, tmp_path)
+    page = (tmp_path / "gallery" / f"{module}.md").read_text()
+    assert page.startswith(f"# {title(module)}\n") and first in page
+    assert f"$ porthos examples run {module.replace('_', '-')} --report" in page
+    assert rows and rows in page
+    pictures = re.findall(r"!\[[^]]*\]\((\S+\.png)\)", page)
+    assert figure in pictures
+    assert all((tmp_path / "gallery" / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
+    report = (tmp_path / "extra" / "reports" / f"{module}.html").read_text(encoding="utf-8")
+    assert "bundle sha256" in report and f"../../reports/{module}.html" in page
 
 
 def test_docstrings_become_markup():

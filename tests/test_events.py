@@ -148,8 +148,11 @@ def test_events_are_saved_and_loaded(tmp_path):
             assert dataset.event_time.sel(event="lowest").item() == run.events[1].t
     kept = run.thinned(np.array([0, 3, run.t.size - 1]))
     assert kept.events == run.projected().events == run.events
-    with pytest.raises(ph.PorthosError, match="files hold runs of mechanisms; 'stone' is none"):
-        ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, out=tmp_path / "x.nc")
+    path = tmp_path / "stone.nc"
+    stone = ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, out=path, events={"half": lambda t, x: t - 0.55})
+    (event,) = ph.load(path).events
+    assert (event.name, event.t) == ("half", stone.events[0].t)
+    np.testing.assert_array_equal(event.x, stone.events[0].x)
 
 
 def test_files_without_events_have_none(tmp_path):

@@ -8,7 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import porthos as ph
+from docs.site.reference import figure_names
 from porthos.show import figures as show
+from porthos.show.axes import new_figure
 from porthos.show.motion import motion
 from porthos.show.quantities import QUANTITIES
 from porthos.show.structure import eliminated_blocks
@@ -189,6 +191,46 @@ def test_work_covers_the_change_of_energy(run):
     without = swing(loads=False)
     total, change = curves(show.work(without))
     np.testing.assert_allclose(total.get_ydata(), 0.0, atol=1e-12)
+
+
+def test_power_by_port_adds_up_to_the_change_of_energy():
+    """Through a load, a drive and what a damper takes, of a crank with a spring-damper; recorded each second step."""
+    model = ph.Model("pump", gravity=(0, 0, -9.81))
+    model.body("crank", ph.Box(1.0, (0.4, 0.05, 0.05)), position=(0.2, 0, 0))
+    model.body("bob", ph.Sphere(0.5, 0.05), position=(0.4, 0, -0.5))
+    model.revolute("A", "ground", "crank", at=(0, 0, 0), axis=(0, 1, 0))
+    model.spring("line", "crank", "bob", point_a=(0.4, 0, 0), point_b=(0.4, 0, -0.5), stiffness=80, damping=2)
+    model.turn_drive("motor", "ground", "crank", at=(0, 0, 0), axis=(0, 1, 0), angle=ph.Expression("t**2"))
+    model.load("wind", "bob", force=(1.0, 0, 0))
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.4, every=2)
+    for name in ("motor", "wind"):
+        power = run.port(name).power
+        assert np.isnan(power[0])
+        np.testing.assert_allclose(np.cumsum(power[1:] * 0.02), run.port(name).work[1:], atol=1e-13)
+        (line,) = curves(run.plot(f"{name}.power"))
+        np.testing.assert_array_equal(line.get_ydata(), power)
+    drawn = {line.get_label(): np.asarray(line.get_ydata())[1:] for line in curves(show.power(run))}
+    assert set(drawn) == {"$P$ of motor", "$P$ of wind", "losses", "$dH/dt$"}
+    assert drawn["losses"].max() < 0
+    np.testing.assert_allclose(drawn.pop("$dH/dt$"), sum(drawn.values()), atol=1e-9)
+    assert min(abs(values).max() for values in drawn.values()) > 0.01
+
+
+def test_figures_of_momentum_and_of_schemes_take_axes(run):
+    figure, axes = new_figure(columns=2)
+    assert show.linear_momentum(run, ax=axes[0]) is figure
+    assert len(axes[0].get_lines()) == 3
+    found = {"Midpoint": {name: np.array([1e-2, 1e-3]) for name in ("step", "seconds", "position_error")}}
+    assert show.scheme_study(found, ax=axes) is figure
+    assert len(axes[1].get_lines()) == 1
+    with pytest.raises(ph.PorthosError, match=r"scheme_study: expected two axes, for the step.*found 1"):
+        show.scheme_study(found, ax=axes[:1])
+
+
+def test_reference_lists_all_figures():
+    named = set(figure_names())
+    assert {"plot", "power", "linear_momentum", "motion", "sparsity", "scheme_study", "compare"} <= named
+    assert not named & {"canvas", "new_figure", "figure_of", "amplitudes"}
 
 
 def test_phase(run):

@@ -334,9 +334,9 @@ def test_summary_and_messages():
     run = ph.simulate(spring_pendulum.model(), ph.Livens(), 0.01, 0.1)
     for part in ("spring pendulum: 6 states", "p.v - L", "|p - dL/dv| at most", "Livens(derivative='gonzalez'"):
         assert part in run.summary()
-    with pytest.raises(ph.PorthosError, match=r"derivative: found no 'gonzales'. Did you mean 'gonzalez'"):
+    with pytest.raises(ph.PorthosError, match=r"found no derivative 'gonzales'. Did you mean 'gonzalez'"):
         ph.Livens(derivative="gonzales")
-    with pytest.raises(ph.PorthosError, match=r"partition: found no 'both'"):
+    with pytest.raises(ph.PorthosError, match=r"found no partition 'both'"):
         replace(ph.Livens(), partition="both")
     with pytest.raises(ph.PorthosError, match="tolerance must be >= 0"):
         ph.Livens(tolerance=-1.0)

@@ -37,7 +37,7 @@ def test_balance():
 
 
 def test_messages():
-    with pytest.raises(ph.PorthosError, match="expected a whole number 1 <= steps <= 6, found steps = 7"):
+    with pytest.raises(ph.PorthosError, match="expected 1 <= steps <= 6, found steps = 7"):
         ph.BDF(7)
     with pytest.raises(ph.PorthosError, match="has no adaptive steps"):
         ph.simulate(duffing(), ph.BDF(2), ph.Adaptive(), 1.0)

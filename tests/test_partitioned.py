@@ -226,7 +226,7 @@ def test_messages():
         ph.simulate(duffing(), ph.Murua(2), 0.1, 1.0)
     for make, stages, least in ((ph.LobattoPair, 1, 2), (ph.Murua, 0, 1)):
         with pytest.raises(
-            ph.PorthosError, match=f"expected a whole number of stages, {least} or more, found {stages}"
+            ph.PorthosError, match=f"expected a whole number of stages from {least} to 100, found {stages}"
         ):
             make(stages)
     with pytest.raises(ph.PorthosError, match=r"Murua: tolerance must be >= 0, found -1"):

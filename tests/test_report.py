@@ -95,6 +95,23 @@ def test_arrows_begin_where_they_act(run):
     assert hinge["largest"] == string["largest"]  # one scale
 
 
+def test_torques_have_arrows_too():
+    """A load with a torque that grows, and the torque with which a hinge answers what it cannot follow."""
+    model = ph.Model("twisted")
+    model.body("bar", ph.Box(1, (1, 0.1, 0.1)), position=(0.5, 0, 0))
+    model.revolute("hinge", "ground", "bar", at=(0, 0, 0), axis=(0, 1, 0))
+    model.load("twist", "bar", torque=ph.Ramp(0, 0.1, after=(0.3, 0, 0)))
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.1)
+    data, numbers = parts(page(run))
+    arrows = {(a["name"], a["kind"]): a for a in data["arrows"]}
+    twist, hinge = arrows["twist", "torque"], arrows["hinge", "torque"]
+    np.testing.assert_allclose(table(data, numbers, twist["values"], 3), run.port("twist").torque, atol=1e-6)
+    np.testing.assert_allclose(table(data, numbers, hinge["values"], 3), run.joint("hinge").torque, atol=1e-6)
+    assert (twist["group"], twist["largest"]) == ("loads", pytest.approx(0.3))
+    assert hinge["largest"] == pytest.approx(0.3, abs=1e-6)  # it holds the bar against all of it
+    assert ("twist", "force") not in arrows
+
+
 def test_chosen_points_have_paths(run):
     data, numbers = parts(page(run, points={"tip": ("bar", (0.5, 0, 0))}))
     tip, *others = data["paths"]

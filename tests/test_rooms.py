@@ -34,6 +34,7 @@ SEES = {
     "cli": FOUNDATION
     | {"model", "kernels", "system", "integrate", "results", "frontdoor", "resuming", "study", "show"},
     "__main__": frozenset({"cli"}),
+    "examples": frozenset({"", "notation", "integrate", "system"}),  # of users: the whole package, and types
 }
 # Doors to the right, for the comfort of users: (module, function) -> what it imports, lazily.
 DOORS = {

@@ -261,7 +261,6 @@ def test_summary_says_what_happened():
     [
         ({"scheme": ph.Midpoint()}, r"steps mechanisms in a reduced form, and 'Duffing' is none.*ph.Gauss\(1\)"),
         ({"scheme": ph.Gauss}, r"found <class.*Did you mean ph.Gauss\(\)"),
-        ({"out": "x.nc"}, "files hold runs of mechanisms; 'Duffing' is none, leave `out` away"),
         ({"start": [1.0]}, r"a state has 2 numbers \(q, p\), found shape \(1,\)"),
         ({"inputs": {"forse": 1.0}}, r"no port 'forse' to give an input to. Did you mean 'force'"),
         ({"inputs": {"force": [1.0, 2.0]}}, r"port 'force': expected 1 number\(s\), an array of shape \(10, 1\)"),

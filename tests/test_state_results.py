@@ -141,6 +141,31 @@ def test_parquet_and_matlab_hold_the_same(connected, tmp_path):
     assert (matlab["title"], matlab["scheme"]) == ("both", connected.scheme)
 
 
+@pytest.mark.parametrize("name", ["free", "connected", "livens"])
+def test_files_of_runs_over_states_are_read_without_functions(name, request, tmp_path):
+    """Every named quantity comes back; figures, tables, summaries, copies and reports are made of it."""
+    run = request.getfixturevalue(name)
+    back = ph.load(run.save(tmp_path / "run.nc"))
+    assert (back.scheme, back.status, back.system.name) == (run.scheme, run.status, run.system.name)
+    found, expected = series(back), series(run)
+    assert list(found) == list(expected)
+    for one in expected.values():
+        np.testing.assert_allclose(found[one.name].values, one.values, rtol=1e-13, atol=1e-13, err_msg=one.name)
+    differences = run.compare(back).to_pandas()
+    assert differences["largest"].max() < 1e-13
+    assert run.summary().splitlines()[:4] == back.summary().splitlines()[:4]
+    again = ph.load(back.save(tmp_path / "again.nc"))
+    np.testing.assert_array_equal(again.x, run.x)
+    assert len(back.thinned(np.array([0, 5, 10])).H) == 3
+    assert back.plot().axes and back.plot(*list(found)[-1:]).axes
+    page = back.report(tmp_path / "run.html").read_text(encoding="utf-8")
+    assert run.system.name in page and "energy balance" in page
+    with pytest.raises(ph.PorthosError, match="was read from a file, which holds states and balances and no functions"):
+        ph.simulate(back.system, ph.Gauss(1), 0.1, 0.2, start=run.x[0])
+    with pytest.raises(ph.PorthosError, match="no dense output"):
+        back.at(0.1)
+
+
 def test_netcdf_is_for_xarray(connected, livens, tmp_path):
     path = connected.save(tmp_path / "run.nc")
     with xarray.open_dataset(path) as data:
@@ -149,8 +174,8 @@ def test_netcdf_is_for_xarray(connected, livens, tmp_path):
         into = data.link_work.sel(link=["grip.lift", "grip.hand"]).sum("link")
         assert np.abs(into).max() < 1e-14  # a connection makes no energy
         assert data.attrs["scheme"] == connected.scheme
-    with pytest.raises(ph.ResultError, match=r"a run over states.*xarray.open_dataset"):
-        ph.load(path)
+    with pytest.raises(ph.ResultError, match=r"a run over states.*cannot go on from it.*porthos.load"):
+        ph.resume(path)
     data = livens.to_xarray()
     np.testing.assert_array_equal(data.generalized_energy, livens.generalized_energy)
     np.testing.assert_array_equal(data.u.sel(input="motor"), np.full(livens.t.size, 0.3))

@@ -328,3 +328,66 @@ def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run.save(tmp_path / "run.nc")
     assert files(tmp_path) == []
+
+
+def test_views_of_states_and_inputs_are_no_copies(run):
+    """So that a long run is not kept twice because somebody looked at a body of it."""
+    assert np.shares_memory(run["crank"].position, run.raw.q)
+    assert np.shares_memory(run["bead"].velocity, run.raw.v)
+    assert np.shares_memory(run.port("push").force, run.raw.wrench)
+    assert np.shares_memory(run.port("wind").torque, run.raw.wrench)
+    assert np.shares_memory(run.port("D").motion, run.raw.wrench)
+    assert np.shares_memory(run.t, run.raw.t)
+
+
+# --- the model file inside
+
+
+def _text_of(path):
+    """What a file says of how a run was made, and the run of that text."""
+    attributes = xarray.load_dataset(path, engine="h5netcdf").attrs
+    (path.parent / "again.yaml").write_text(attributes["model_file"], encoding="utf-8")
+    return attributes, ph.simulate_file(path.parent / "again.yaml")
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_files_hold_the_text_from_which_the_run_can_be_repeated(tmp_path, streamed):
+    """Bit by bit, with the load, the scheme and the input of the run, and without what came to the model later."""
+    model = ph.Model("lift", gravity=(0, 0, -9.81))
+    model.body("bar", ph.Box(2.0, (1.0, 0.1, 0.1)), position=(0.5, 0, 0))
+    model.revolute("hinge", "ground", "bar", at=(0, 0, 0), axis=(0, 1, 0))
+    model.load("push", "bar", force=ph.Sine((0, 0, 3.0), 2.0))
+    model.port("motor", "bar", kind="torque", direction=(0, 1, 0))
+    system, path = model.assemble(), tmp_path / "run.nc"
+    model.body("late", ph.Sphere(1.0, 0.1))
+    options = {"inputs": {"motor": ph.Ramp(0, 0.1, after=1.0)}, "every": 2}
+    run = ph.simulate(system, ph.Midpoint(tolerance=1e-12), 0.01, 0.2, **options, out=path if streamed else None)
+    if not streamed:
+        run.save(path)
+    attributes, again = _text_of(path)
+    assert (attributes["step"], attributes["end_time"]) == ("0.01", 0.2)
+    np.testing.assert_array_equal(again.q, run.q)
+    assert again.scheme == run.scheme
+    back = ph.load(path)
+    assert back.model_file == run.model_file == attributes["model_file"]
+    assert [body.name for body in back.model.bodies] == ["bar"]
+    assert ph.load(back.save(tmp_path / "copy.nc")).model_file == run.model_file
+
+
+def test_functions_in_python_are_in_no_file_and_the_text_says_so(tmp_path):
+    def push(t):
+        return (0.0, 0.0, t)
+
+    model = ph.Model("ball")
+    model.point_mass("ball", 1.0)
+    model.port("hand", "ball", kind="force", direction=(0, 0, 1))
+    run = ph.simulate(model, ph.Midpoint(), 0.1, 0.2, inputs={"hand": lambda t: t})
+    assert run.model_file.startswith("# Without the section 'simulation', because a file holds no functions in Python")
+    assert run.model.bodies[0].name == "ball"
+    rows = ph.simulate(model, ph.Midpoint(), 0.1, 0.2, inputs={"hand": np.ones((2, 1))})
+    assert "'hand' has a row for each step" in rows.model_file
+    model.load("push", "ball", force=push)
+    run = ph.simulate(model, ph.Midpoint(), 0.1, 0.2)
+    loaded = ph.load(run.save(tmp_path / "x.nc"))
+    with pytest.raises(ph.ResultError, match=r"is in no file\. Not written, because.*'push': force: .*ph\.Table"):
+        _ = loaded.model

@@ -71,8 +71,8 @@ def _started(module: str) -> list[str]:
     """How a reader runs the example."""
     examples = Path(ph.__file__).parent / "examples"
     lines = [f"$ python -m gallery.{module}"]
-    if (examples / f"{module}.yaml").exists():
-        lines.append(f"$ porthos examples run {module.replace('_', '-')} --report {module}.html")
+    assert any(examples.glob(f"{module}.*")), f"{module}: an example of the gallery has a file in porthos/examples"
+    lines.append(f"$ porthos examples run {module.replace('_', '-')} --report {module}.html")
     return ["```console\n" + "\n".join(lines) + "\n```"]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from inspect import isfunction
 from pathlib import Path
 
 import porthos as ph
+from porthos.show import axes, figures
 
 ROOMS = {
     "frontdoor": "Simulate",
@@ -17,7 +19,18 @@ ROOMS = {
     "system": "Systems",
     "errors": "Errors",
 }
-FIGURES = "overview plot energy energy_error angular_momentum constraint_errors work phase spectrum convergence compare"
+
+
+def figure_names() -> list[str]:
+    """All figures, in the order of porthos/show/figures.py: what returns one."""
+    return [name for name, thing in vars(figures).items() if _draws(name, thing)]
+
+
+def _draws(name: str, thing: object) -> bool:
+    """Whether a name of that module is a figure: not a tool for them, those of axes among them."""
+    if not isfunction(thing) or name.startswith("_") or thing.__module__ == axes.__name__:
+        return False
+    return thing.__annotations__.get("return") == "Figure"
 
 
 def public_names() -> dict[str, list[str]]:
@@ -36,10 +49,10 @@ def write_reference(folder: Path) -> None:
     for room, names in rooms.items():
         parts = [f"# {ROOMS[room]}", *(_entry(name) for name in names)]
         (folder / "reference" / f"{room}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    figures = "\n".join(f"   .. autofunction:: {name}" for name in FIGURES.split())
+    entries = "\n".join(f".. autofunction:: {name}" for name in figure_names())
     (folder / "reference" / "figures.md").write_text(
         "# Figures\n\nEach is one call, returns the Matplotlib figure and takes axes of yours.\n\n"
-        f"```{{eval-rst}}\n.. module:: porthos.show.figures\n\n{figures.replace('   ..', '..')}\n```\n",
+        f"```{{eval-rst}}\n.. module:: porthos.show.figures\n\n{entries}\n```\n",
         encoding="utf-8",
     )
     lines = [

@@ -87,7 +87,8 @@ class SimulationError(PorthosError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """A sentence that helps with a misspelt name: the nearest one, and the list of all."""
     names = list(known)
-    close = get_close_matches(str(name), names, n=1)
+    lower = {n.lower(): n for n in names}  # a wrong case is the smallest of mistakes
+    close = [lower[n] for n in get_close_matches(str(name).lower(), lower, n=1)]
     hint = f"Did you mean '{close[0]}'? " if close else ""
     listed = ", ".join(f"'{n}'" for n in names[:12]) + (", ..." if len(names) > 12 else "")
     return f"{hint}Known: {listed}." if names else "There are none."

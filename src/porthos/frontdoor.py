@@ -24,10 +24,11 @@ from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python, writable
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
-from porthos.results.writing import Writer, save
+from porthos.results.writing import Writer
 from porthos.steps import Adaptive, Reversible
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.origin import Origin
 from porthos.walking import Grid, livens_of, look_for_kinks, over_states, stepwise
 
 log = logging.getLogger(__name__)
@@ -103,17 +104,25 @@ def simulate(
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
+    origin = _origin(system, scheme, step, end, every, inputs, times) if start is None and not events else None
     over = isinstance(scheme, StateScheme) or livens_of(system, scheme) is not None
     if not over and grid.adaptive is None and not events:
-        return judged(_reduced(system, scheme, grid, inputs, progress, out, start), end, on_failure, out)
-    if out is not None and not isinstance(system, MechanicalSystem):
-        raise PorthosError(f"simulate: files hold runs of mechanisms; '{system.name}' is none, leave `out` away.")
+        return judged(_reduced(system, scheme, grid, inputs, progress, out, start, origin), end, on_failure, out)
     run: Trajectory | StateTrajectory = (over_states if over else stepwise)(
         system, scheme, grid, inputs, progress, start, events
     )
-    if out is not None and isinstance(run, Trajectory):
-        save(run, out)
+    if isinstance(run, Trajectory):
+        run.origin = origin
+    if out is not None:
+        run.save(out)
     return judged(run, end, on_failure, out, resumable=False)
+
+
+def _origin(system: Descriptor, *more: Any) -> Origin | None:
+    """What files say of how a run was made, if its system comes from a model."""
+    if not isinstance(system, MechanicalSystem) or system.model is None:
+        return None
+    return Origin.of(system.model, *more)
 
 
 AnyRun = TypeVar("AnyRun", Trajectory, StateTrajectory, Trajectory | StateTrajectory)
@@ -176,6 +185,7 @@ def _reduced(
     progress: bool | None,
     out: str | Path | None,
     start: ArrayLike | None,
+    origin: Origin | None,
 ) -> Trajectory:
     """A run of a mechanism with a scheme that steps its reduced form."""
     assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)  # it steps nothing else
@@ -186,8 +196,9 @@ def _reduced(
     look_for_kinks(signals, grid)
     store: Store = Memory()
     if out is not None:
-        store = Writer(out, system, repr(scheme), steps // every + 1, plan_of(signals, h, steps, every).text)
-    return marched(system, scheme, h, steps, every, signals, progress, store)
+        plan = plan_of(signals, h, steps, every).text
+        store = Writer(out, system, repr(scheme), steps // every + 1, plan, origin=origin)
+    return marched(system, scheme, h, steps, every, signals, progress, store, origin=origin)
 
 
 def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
@@ -216,6 +227,7 @@ def marched(
     progress: bool | None,
     store: Store,
     checkpoint: Checkpoint | None = None,
+    origin: Origin | None = None,
 ) -> Trajectory:
     """A run into a store, from its begin or from a checkpoint."""
     try:
@@ -224,4 +236,4 @@ def marched(
     finally:
         if isinstance(store, Writer):
             store.discard()
-    return Trajectory(system, raw, scheme=repr(scheme))
+    return Trajectory(system, raw, scheme=repr(scheme), origin=origin)

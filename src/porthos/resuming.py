@@ -54,9 +54,8 @@ def resume(
     ask_again(signals, found.checkpoint, plan.step * np.array(scheme.fractions))
     rows, nodes = found.checkpoint.done // plan.every + 1, plan.steps // plan.every + 1
     writer = Writer.reopened(place, system, found.scheme, nodes, found.plan, rows)
-    run = marched(
-        system, scheme, plan.step, plan.steps, plan.every, signals, progress, writer, checkpoint=found.checkpoint
-    )
+    steps = (plan.step, plan.steps, plan.every)
+    run = marched(system, scheme, *steps, signals, progress, writer, found.checkpoint, found.origin)
     return judged(run, plan.step * plan.steps, on_failure, place)
 
 

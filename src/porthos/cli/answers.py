@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -47,6 +48,11 @@ def complain(sentence: str) -> None:
 def tell(lines: str, data: Mapping[str, Any], as_json: bool) -> None:
     """The answer of a command on stdout: for people, or the same for programs."""
     typer.echo(json.dumps(data, indent=2) if as_json else lines)
+
+
+def written(words: str, *paths: Path, as_json: bool) -> None:
+    """Which files a command wrote."""
+    tell("\n".join(f"{words} {path}" for path in paths), {"files": [str(path) for path in paths]}, as_json)
 
 
 def aligned(rows: Mapping[str, str], indent: int = 2) -> str:

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from porthos.cli.answers import Answering, tell
-from porthos.cli.options import AsJson, ModelPath, Params, Quiet, Report, ResultPath, changes, run_command
+from porthos.cli.answers import Answering, written
+from porthos.cli.options import AsJson, ModelPath, Params, Quiet, Report, ResultPath, RunPath, changes, run_command
 
 OVERVIEW = """Structure-preserving simulation of multibody systems.
 
@@ -54,7 +54,7 @@ Sources = Annotated[
     Path | None, typer.Option("--sources", help="Folder of the sources of Porthos, to compare with other programs.")
 ]
 Shown = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A model file, or NAME in a Python file: pendulum.py:NAME.")
+    Path, typer.Argument(metavar="FILE", help="A model file, a result, or NAME in a Python file: pendulum.py:NAME.")
 ]
 Style = Annotated[str, typer.Option("--as", help="text, mermaid, dot, equations or latex.")]
 Form = Annotated[
@@ -65,7 +65,7 @@ NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos exa
 NamedExample = Annotated[Path, NAME]
 
 
-app.command("run")(run_command(ModelPath, nullcontext, "Simulate FILE and say how well the balances hold."))
+app.command("run")(run_command(RunPath, nullcontext, "Simulate FILE and say how well the balances hold."))
 
 
 def _version(wanted: bool) -> None:
@@ -136,37 +136,36 @@ def modes(file: ModelPath, param: Params = None, mode: Mode = None, to: Shows = 
 
 
 @app.command()
-def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None) -> None:
+def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None, as_json: AsJson = False) -> None:
     """Draw a result over time.
 
     Without quantities, an overview.
     """
     from porthos.cli.results import plot_file
 
-    tell(f"figure written to {plot_file(file, quantities or [], out)}", {}, as_json=False)
+    written("figure written to", plot_file(file, quantities or [], out), as_json=as_json)
 
 
 @app.command()
-def report(file: ResultPath, out: Page = None) -> None:
+def report(file: ResultPath, out: Page = None, as_json: AsJson = False) -> None:
     """Write an HTML report of a result.
 
     It is one file that needs no other.
     """
     from porthos.cli.results import report_file
 
-    tell(f"report written to {report_file(file, out)}", {}, as_json=False)
+    written("report written to", report_file(file, out), as_json=as_json)
 
 
 @app.command()
-def export(file: ResultPath, to: Targets) -> None:
+def export(file: ResultPath, to: Targets, as_json: AsJson = False) -> None:
     """Write a result for other programs.
 
-    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc (NetCDF4), .pvd (VTK), .gif, .mp4.
+    The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc or .h5 (NetCDF4), .pvd (VTK), .gif, .mp4.
     """
     from porthos.cli.results import export_file
 
-    for path in export_file(file, to):
-        tell(f"written to {path}", {}, as_json=False)
+    written("written to", *export_file(file, to), as_json=as_json)
 
 
 @app.command()
@@ -232,7 +231,7 @@ def bench(sources: Sources = None, as_json: AsJson = False) -> None:
 
 @examples_app.callback(invoke_without_command=True)
 def _examples(context: typer.Context) -> None:
-    """List, copy or run models that come with Porthos."""
+    """List, copy or run examples that come with Porthos."""
     if context.invoked_subcommand is None:
         list_examples()
 
@@ -249,11 +248,12 @@ def list_examples(as_json: AsJson = False) -> None:
 def copy_example(
     name: Annotated[str, NAME],
     to: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder or file to copy to.")] = Path(),
+    as_json: AsJson = False,
 ) -> None:
     """Copy an example, to edit it."""
     from porthos.cli.examples import copied
 
-    tell(f"copied to {copied(name, to)}", {}, as_json=False)
+    written("copied to", copied(name, to), as_json=as_json)
 
 
 def _example(name: Path) -> AbstractContextManager[Path]:

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from porthos.cli.answers import aligned, tell
-from porthos.integrate.catalogue import check_name, scheme_named
+from porthos.integrate.catalogue import check_scheme, scheme_named, schemes_among
+from porthos.model.beams import Segment
 from porthos.model.drives import Drive
+from porthos.model.gears import GEARS
+from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.signals import kink
 from porthos.model.simulation import Simulation
@@ -31,10 +34,11 @@ def check_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None:
 
 
 def _check_scheme(plan: Simulation) -> None:
-    """A name is checked at once; options belong to the class of the scheme, which loads the compiler."""
-    check_name(plan.scheme.kind)
-    if plan.scheme.options:
-        scheme_named(plan.scheme.kind, plan.scheme.options)
+    """Name and options are checked at once; only a scheme of schemes is made for this, which loads the compiler."""
+    kind, options = plan.scheme.kind, plan.scheme.options
+    check_scheme(kind, options)
+    if schemes_among(kind, options):
+        scheme_named(kind, options)
 
 
 def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
@@ -43,7 +47,10 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
         "body/bodies": found.bodies - found.nodes,
         "beam/beams": found.beams,
         "point mass/point masses": found.point_masses,
-        "joint/joints": found.joints,
+        "joint/joints": found.joints - len(found.drives) - _gears(model),
+        "gear/gears": _gears(model),
+        "drive/drives": len(found.drives),
+        "force element/force elements": _elements(model),
         "load/loads": len(model.loads),
         "port/ports": len(model.ports),
     }
@@ -59,6 +66,15 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
     return "\n".join([f"{model.name}: {', '.join(counted)}", aligned(rows), *(f"  note: {note}" for note in notes)])
 
 
+def _gears(model: Model) -> int:
+    return sum(isinstance(joint, GEARS) for joint in model.joints)
+
+
+def _elements(model: Model) -> int:
+    """Springs, dampers, potentials, ...: what a file calls elements; those of beams belong to the beams."""
+    return sum(not isinstance(element, Segment) for element in model.elements)
+
+
 def _plan(plan: Simulation | None) -> str:
     if plan is None:
         return "not described; give --step and --end to `porthos run`"
@@ -70,8 +86,10 @@ def _plan(plan: Simulation | None) -> str:
 
 def _data(file: ModelFile, found: Mobility, notes: list[str]) -> dict[str, Any]:
     more = {name: getattr(found, name) for name in ("coordinates", "counted", "freedom", "redundant")}
-    acting = {"loads": len(file.model.loads), "ports": len(file.model.ports)}
-    return {"model": file.model.name, **asdict(found), **more, **acting, "notes": notes}
+    model = file.model
+    more |= {"gears": _gears(model), "elements": _elements(model)}
+    more |= {"loads": len(model.loads), "ports": len(model.ports)}
+    return {"model": model.name, **asdict(found), **more, "notes": notes}
 
 
 def _notes(found: Mobility) -> list[str]:

@@ -15,15 +15,25 @@ GRAPHS, EQUATIONS = ("text", "mermaid", "dot"), ("equations", "latex")
 
 
 def show_file(target: Path, changes: Mapping[str, str], style: str, form: str | None, as_json: bool) -> None:
-    """Tell the graph or the equations of what a file describes; `file.py:name` is the user's own code."""
+    """Tell the graph or the equations of what a file describes: a model, a result, `file.py:name` for own code."""
     if style not in (*GRAPHS, *EQUATIONS):
         raise PorthosError(f"show: found no form '{style}'. {nearest(style, (*GRAPHS, *EQUATIONS))}")
-    if target.suffix.partition(":")[0] == ".py":
+    if target.suffix.partition(":")[0] == ".py":  # asked here, since python_files loads the compiler
         from porthos.cli.python_files import read_object  # systems need the compiler
 
         if changes:
             raise PorthosError(f"show: --param changes model files, found '{target}'. Change the Python file itself.")
         shown = read_object(target)
+    elif target.suffix.lower() in (".nc", ".nc4", ".h5"):
+        from porthos.results.loading import load
+        from porthos.results.trajectory import Trajectory
+
+        if changes:
+            raise PorthosError(f"show: --param changes model files, found the result '{target}'.")
+        run = load(target)
+        if not isinstance(run, Trajectory):
+            raise PorthosError(f"show: '{target}' holds a run over states; the functions of its system are in no file.")
+        shown = run.model
     else:
         shown = load_model(target, changes)
     if isinstance(shown, Model):

@@ -1,4 +1,7 @@
-"""`porthos examples`: the model files that come with the package, one for each mechanism of the gallery."""
+"""`porthos examples`: the files that come with the package, one for each example of the gallery.
+
+Mechanisms are model files; systems of equations and connected ones are Python files with `model()` and `run()`.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,26 @@ from pathlib import Path
 from porthos.cli.answers import aligned, tell
 from porthos.errors import PorthosError, nearest
 
-SUFFIX = ".yaml"
+SUFFIXES = (".yaml", ".py")
 
 
 def catalogue() -> dict[str, Traversable]:
     """All examples by name, in alphabetical order."""
-    found = (entry for entry in files("porthos").joinpath("examples").iterdir() if entry.name.endswith(SUFFIX))
-    return {entry.name.removesuffix(SUFFIX).replace("_", "-"): entry for entry in sorted(found, key=lambda e: e.name)}
+    folder = files("porthos").joinpath("examples").iterdir()
+    found = {_name(entry.name): entry for entry in folder if entry.name.endswith(SUFFIXES)}
+    return {name: found[name] for name in sorted(found) if not name.startswith("-")}  # __init__.py is none
+
+
+def _name(file: str) -> str:
+    """How an example is called: slider_crank.yaml -> slider-crank."""
+    for suffix in SUFFIXES:
+        file = file.removesuffix(suffix)
+    return file.replace("_", "-")
 
 
 def about(entry: Traversable) -> str:
-    """The first line of a file, which is a comment that says what it is."""
-    return entry.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+    """The first line of a file, a comment or a docstring that says what it is."""
+    return entry.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").strip('"').rstrip(".")
 
 
 def listed(as_json: bool) -> None:
@@ -33,7 +44,7 @@ def listed(as_json: bool) -> None:
 
 def _found(name: str) -> Traversable:
     known = catalogue()
-    wanted = name.removesuffix(SUFFIX).replace("_", "-").lower()
+    wanted = _name(name).lower()
     if wanted not in known:
         raise PorthosError(f"found no example '{name}'. {nearest(wanted, known)}")
     return known[wanted]

@@ -11,6 +11,10 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 ModelPath: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A model file, see `porthos examples`.")]
+RunPath: TypeAlias = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="A model file, or NAME in a Python file: motor.py:NAME."),
+]
 ResultPath: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A result written by `porthos run`.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
 Scheme: TypeAlias = Annotated[str | None, typer.Option(help="Scheme, such as Midpoint or MidpointGGL.")]

@@ -1,4 +1,4 @@
-"""What a user's Python file holds under a name, `file.py:name`: a model, a system, or a function that makes one.
+"""What a Python file of a user holds under a name, `file.py:name`: a model, a system, or what makes or runs one.
 
 Only this way of naming runs code; model files never do.
 """
@@ -7,46 +7,115 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
-from inspect import Parameter, isfunction, signature
+from inspect import Parameter, isfunction, signature, unwrap
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, SimulationError, nearest
+from porthos.frontdoor import simulate
+from porthos.integrate.catalogue import spelled
+from porthos.model.fields import fields_of, misfits
 from porthos.model.model import Model
+from porthos.model.nodes import parse
+from porthos.model.simulation import Simulation
+from porthos.results.run import Run
+from porthos.system.descriptor import Descriptor
 from porthos.system.phdae import PHDAE
 
 SUFFIX = ".py"
-USUAL = "model"  # the name that is looked for if none is given
+USUAL, RUN = "model", "run"  # the names that are looked for if none is given: to show it, and to run it
+OPTIONS = "simulation."  # how the command line names what it says about a run
+
+
+def is_python(target: Path) -> bool:
+    """Whether a Python file, or a name in one, is meant."""
+    return target.suffix.partition(":")[0] == SUFFIX
 
 
 def read_object(target: Path) -> Model | PHDAE:
     """Run a file and take from it what has the name, or what it has if that is one thing only."""
-    file, _, name = str(target).partition(f"{SUFFIX}:")
-    path = Path(file + SUFFIX if name else file.removesuffix(":"))
-    module = _executed(path)
-    known = _known(module)
-    if not name:
-        ready = [each for each in known if not isfunction(getattr(module, each))]
-        name = ready[0] if len(ready) == 1 else USUAL if USUAL in known else ""
-    if name not in known:
-        raise PorthosError(
-            f"{path.name}: expected the name of a model, a system, or a function without arguments that makes one, "
-            f"found {repr(name) if name else 'no name'}. {nearest(name, known)} Write {path.name}:NAME."
-        )
-    value = getattr(module, name)
-    if isfunction(value):
+    path, name, value = _found(target, USUAL)
+    if _makes(value):
         with _blaming(path):
             value = value()
     if not isinstance(value, Model | PHDAE):
         raise PorthosError(
             f"{path.name}: expected that {name}() makes a model or a port-Hamiltonian system, found "
-            f"{type(value).__name__}. {nearest('', [each for each in known if each != name])}"
+            f"{type(value).__name__}. Write {path.name}:NAME for another one."
         )
     return value
+
+
+def run_object(target: Path, changes: Mapping[str, str], progress: bool | None) -> Run:
+    """The run that a function of a file makes, or that of a model or system with scheme, step and end of `changes`."""
+    others = [path for path in changes if not path.startswith(OPTIONS)]
+    if others:
+        raise PorthosError(f"run: --param changes model files, found '{target}'. Change the Python file itself.")
+    given = {path.removeprefix(OPTIONS): _option(path.removeprefix(OPTIONS), text) for path, text in changes.items()}
+    path, name, value = _found(target, RUN)
+    try:
+        with _blaming(path):
+            if _makes(value):
+                taken = {key: given.pop(key) for key in list(given) if key in signature(value).parameters}
+                value = value(**taken)
+            if isinstance(value, Model | Descriptor):
+                return _simulated(value, given, path, name, progress)
+    except SimulationError as error:
+        return error.trajectory
+    if not isinstance(value, Run):
+        raise PorthosError(
+            f"{path.name}: expected that {name}() makes a run, a model or a system, found {type(value).__name__}."
+        )
+    if given:
+        raise PorthosError(f"{path.name}: {name}() takes no {' and no '.join(given)}. Change the Python file itself.")
+    return value
+
+
+def _simulated(made: Model | Descriptor, given: dict[str, Any], path: Path, name: str, progress: bool | None) -> Run:
+    missing = [f"--{key}" for key in ("scheme", "step", "end") if key not in given]
+    if missing:
+        raise PorthosError(
+            f"{path.name}: {name} is a {type(made).__name__}, and nothing says how to run it: expected "
+            f"{', '.join(missing)}. Or write a function run() that returns ph.simulate(...)."
+        )
+    scheme, step, end = (given.pop(key) for key in ("scheme", "step", "end"))
+    return simulate(made, scheme, step, end, progress=progress, **given)
+
+
+def _option(key: str, text: str) -> Any:
+    """What an option of the command line means to `simulate`."""
+    if key == "scheme":
+        return spelled(text)
+    kind = fields_of(Simulation)[key].kind
+    with misfits(key):
+        return kind.read(parse(text, f"--{key}", numbered=False))
+
+
+def _found(target: Path, usual: str) -> tuple[Path, str, Any]:
+    """The file, and what it has under a name: that which is `usual` or the only one, if none is given."""
+    file, _, name = str(target).partition(f"{SUFFIX}:")
+    path = Path(file + SUFFIX if name else file.removesuffix(":"))
+    module = _executed(path)
+    known = _known(module)
+    if not name:
+        ready = [each for each in known if not _makes(getattr(module, each))]
+        usually = [each for each in (usual, USUAL) if each in known]
+        name = ready[0] if len(ready) == 1 and usual not in known else usually[0] if usually else ""
+    if name not in known:
+        raise PorthosError(
+            f"{path.name}: expected the name of a model, a system, or a function without arguments that makes one, "
+            f"found {repr(name) if name else 'no name'}. {nearest(name, known)} Write {path.name}:NAME."
+        )
+    return path, name, getattr(module, name)
+
+
+def _makes(value: Any) -> bool:
+    """Whether it is a function, also one that remembers what it made."""
+    return callable(value) and isfunction(unwrap(value))
 
 
 def _executed(path: Path) -> ModuleType:
@@ -80,7 +149,7 @@ def _known(module: ModuleType) -> list[str]:
     """Names of models and systems, and of functions of this file that need no arguments."""
 
     def usable(value: Any) -> bool:
-        if isfunction(value) and value.__module__ == module.__name__:
+        if _makes(value) and value.__module__ == module.__name__:
             needed = (each.default is Parameter.empty for each in signature(value).parameters.values())
             return not any(needed)
         return isinstance(value, Model | PHDAE)

@@ -10,8 +10,12 @@ import numpy as np
 import typer
 
 from porthos.cli.answers import STOPPED, complain, tell
-from porthos.errors import PorthosError, Status
+from porthos.cli.python_files import is_python, run_object
+from porthos.errors import PorthosError
 from porthos.frontdoor import simulate_file
+from porthos.results.run import Run
+from porthos.results.states import StateTrajectory
+from porthos.results.storage import NETCDF
 from porthos.results.trajectory import Trajectory
 from porthos.resuming import resume
 
@@ -19,10 +23,18 @@ from porthos.resuming import resume
 def run_file(
     file: Path, changes: Mapping[str, str], out: Path | None, report: Path | None, quiet: bool, as_json: bool
 ) -> None:
-    """Run a model file; exit code 3 if the run stopped before its end, after all that was computed is written."""
+    """Run a model file or a Python file; exit code 3 if the run stopped early, after what was computed is written."""
     _check_report(report)
+    _check_out(out)
+    progress = False if quiet else None
+    if is_python(file):
+        run = run_object(file, changes, progress)
+        if out is not None:
+            run.save(out)
+        _answer(run, out, report, quiet, as_json)
+        return
     try:
-        run = simulate_file(file, changes, on_failure="return", progress=False if quiet else None, out=out)
+        run = simulate_file(file, changes, on_failure="return", progress=progress, out=out)
     except KeyboardInterrupt as stop:
         if out is not None:
             raise
@@ -43,38 +55,62 @@ def _check_report(report: Path | None) -> None:
         raise PorthosError(f"--report: expected a file name that ends in .html, found '{report}'.")
 
 
-def _answer(run: Trajectory, out: Path | None, report: Path | None, quiet: bool, as_json: bool) -> None:
+def _check_out(out: Path | None) -> None:
+    """Refuse the name of another format, under which nobody would look for NetCDF."""
+    if out is not None and out.suffix.lower() not in NETCDF:
+        raise PorthosError(
+            f"--out: states go to NetCDF4 files; expected a name that ends in {', '.join(NETCDF)}, found '{out}'. Try "
+            f"--out {out.with_suffix('.nc')}, and `porthos export {out.with_suffix('.nc')} --to {out}` after the run."
+        )
+
+
+def _answer(run: Run, out: Path | None, report: Path | None, quiet: bool, as_json: bool) -> None:
     """Write what was asked for, and say how the run went."""
     written = {"out": out, "report": run.report(report) if report is not None else None}
     files = {what: str(path) for what, path in written.items() if path is not None}
     if as_json or not quiet:
         lines = [run.summary(), *(f"  {what:<16}  {path}" for what, path in files.items())]
         tell("\n".join(lines), numbers(run) | {"files": files}, as_json)
-    if run.status is not Status.OK:
+    if not run.status.wanted:
         if quiet and not as_json:
             complain(run.message)
         raise typer.Exit(STOPPED)
 
 
-def numbers(run: Trajectory) -> dict[str, Any]:
+def numbers(run: Run) -> dict[str, Any]:
     """What the summary says, as data."""
-    return {
+    whole = {
         "model": run.system.name,
         "scheme": run.scheme,
         "status": run.status.name,
         "message": run.message,
-        "bodies": len(run.system.body_names),
-        "joints": len(run.system.joint_names),
         "recorded_steps": run.t.size - 1,
         "end": float(run.t[-1]),
+        "power_balance": float(np.abs(run.power_balance).max()),
+        "events": [{"name": event.name, "t": event.t} for event in run.events],
+        "newton_iterations": int(np.sum(run.raw.iterations)),
+    }
+    return whole | (_of_mechanism(run) if isinstance(run, Trajectory) else _of_states(run))
+
+
+def _of_states(run: Run) -> dict[str, Any]:
+    """Energies and the state at the end."""
+    assert isinstance(run, StateTrajectory)
+    ends = {name: getattr(run, name)[-1] for name in ("supplied", "dissipated")}
+    states = {name: np.ravel(run[name][-1]).tolist() for name in run.system.blocks}
+    energy = [float(run.H[0]), float(run.H[-1])]
+    return {"energy": energy, **{name: float(value) for name, value in ends.items()}, "state": states}
+
+
+def _of_mechanism(run: Trajectory) -> dict[str, Any]:
+    return {
+        "bodies": len(run.system.body_names),
+        "joints": len(run.system.joint_names),
         "energy": [float(run.energy[0]), float(run.energy[-1])],
         "angular_momentum": [run.angular_momentum[0].tolist(), run.angular_momentum[-1].tolist()],
         "linear_momentum": [run.linear_momentum[0].tolist(), run.linear_momentum[-1].tolist()],
-        "power_balance": float(np.abs(run.power_balance).max()),
         "position_error": float(run.position_error.max()),
         "velocity_error": float(run.velocity_error.max()),
-        "events": [{"name": event.name, "t": event.t} for event in run.events],
-        "newton_iterations": int(np.sum(run.iterations)),
         "moved_initial_values": [moved.body for moved in run.system.adjustments],
         "position": {name: run[name].position[-1].tolist() for name in run.system.body_names},
     }

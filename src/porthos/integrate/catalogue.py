@@ -6,10 +6,10 @@ import ast
 import importlib
 from collections.abc import Mapping
 from dataclasses import fields
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast
 
 from porthos.errors import PorthosError, nearest
+from porthos.integrate.options import OPTIONS, check_options
 
 if TYPE_CHECKING:
     from porthos.integrate.scheme import Contract
@@ -34,13 +34,23 @@ SCHEMES = {
     "IDA": "porthos.integrate.sundials",
     "SciPy": "porthos.integrate.scipy_solvers",
 }
-NUMBERS: dict[type, type] = {float: Real, int: Integral}  # what counts as a number of a type
 
 
 def check_name(name: str) -> None:
     """Refuse the name of a scheme that does not exist."""
     if name not in SCHEMES:
         raise PorthosError(f"scheme: found no scheme '{name}'. {nearest(name, SCHEMES)}")
+
+
+def check_scheme(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse a name or options that make no sense, without the compiler."""
+    check_name(name)
+    check_options(name, options)
+
+
+def schemes_among(name: str, options: Mapping[str, Any]) -> list[str]:
+    """Those options of a scheme that are schemes themselves, whose fit is known when they are made."""
+    return [key for key in options if OPTIONS[name][key].kind is None]
 
 
 def scheme_class(name: str) -> type[Contract]:
@@ -51,19 +61,11 @@ def scheme_class(name: str) -> type[Contract]:
 
 def scheme_named(name: str, options: Mapping[str, Any] | None = None) -> Contract:
     """A scheme with options, both given as a file gives them."""
-    cls: Any = scheme_class(name)
-    hints, known, given = get_type_hints(cls), [f.name for f in fields(cls)], dict(options or {})
-    for key, value in given.items():
-        if key not in known:
-            raise PorthosError(f"scheme: {name} has no option '{key}'. {nearest(key, known)}")
-        if getattr(hints[key], "__abstractmethods__", None):  # a kind of scheme
-            given[key] = _nested(f"scheme: {name}: {key}", value)
-        elif hints[key] is bool:
-            if not isinstance(value, bool):
-                raise PorthosError(f"scheme: {name}: {key}: expected true or false, found {value!r}.")
-        elif not isinstance(value, NUMBERS.get(hints[key], object)) or isinstance(value, bool):
-            raise PorthosError(f"scheme: {name}: {key}: expected a number, found {value!r}.")
-    return cls(**given)
+    given = dict(options or {})
+    check_scheme(name, given)
+    for key in schemes_among(name, given):
+        given[key] = _nested(f"scheme: {name}: {key}", given[key])
+    return cast(Any, scheme_class(name))(**given)
 
 
 def spelled(text: str) -> Contract:
@@ -84,7 +86,7 @@ def _parts(node: ast.expr) -> tuple[str, dict[str, Any]]:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         raise TypeError(ast.dump(node))
     check_name(node.func.id)
-    known = [f.name for f in fields(cast(Any, scheme_class(node.func.id)))]
+    known = [f.name for f in fields(cast(Any, scheme_class(node.func.id)))]  # in their order
     given = [*zip(known, node.args, strict=False), *((str(word.arg), word.value) for word in node.keywords)]
     if len(node.args) > len(known):
         raise ValueError(ast.dump(node))

@@ -23,7 +23,6 @@ from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
 
 LARGEST = 4  # order of the positions where the base does not keep velocities on the constraints
-ORDERS = (4, 6, 8)
 # the substeps before the middle one, which is what is left of 1, of bases of order 2
 HALVES: dict[int, tuple[float, ...]] = {
     6: (0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.08221359629355080023),
@@ -76,8 +75,6 @@ class Composition(Contract):
                 f"Composition: base must be symmetric, and {base!r} is not. Use ph.MidpointGGL(), ph.Midpoint(), "
                 "ph.Livens(), ph.Gauss(s), ph.DiscreteGradient(), ph.LobattoPair(s) or ph.Murua(s)."
             )
-        if self.order not in ORDERS:
-            raise PorthosError(f"Composition: order must be one of {[*ORDERS]}, found {self.order!r}.")
         if self.order <= base.order:
             raise PorthosError(
                 f"Composition: order must be above that of the base, found {self.order}, and {base!r} has {base.order}."

@@ -15,7 +15,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from porthos.errors import PorthosError, nearest
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
@@ -146,12 +145,6 @@ class AlphaMethod(MechanicalScheme):
     tolerance: float = 0.0
     max_iterations: int = 50
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.form not in LEVELS:
-            name = type(self).__name__
-            raise PorthosError(f"{name}: found no form '{self.form}'. {nearest(str(self.form), LEVELS)}")
-
     @property
     @abstractmethod
     def parameters(self) -> Parameters:
@@ -215,11 +208,6 @@ class GeneralizedAlpha(AlphaMethod):
 
     rho: float = 0.9
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 <= self.rho <= 1.0:
-            raise PorthosError(f"GeneralizedAlpha: expected 0 <= rho <= 1, found rho = {self.rho!r}.")
-
     @property
     def parameters(self) -> Parameters:
         """Of Chung and Hulbert."""
@@ -232,11 +220,6 @@ class HHT(AlphaMethod):
     """The method of Hilber, Hughes and Taylor, of order 2, on mechanisms; -1/3 <= alpha <= 0, less damps more."""
 
     alpha: float = -0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not -1 / 3 <= self.alpha <= 0.0:
-            raise PorthosError(f"HHT: expected -1/3 <= alpha <= 0, found alpha = {self.alpha!r}.")
 
     @property
     def parameters(self) -> Parameters:

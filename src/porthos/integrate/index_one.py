@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from scipy import integrate
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError
 from porthos.integrate.newton import Solver, factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY, Needs
 from porthos.integrate.state_scheme import INSTEAD, Begin, EmbeddedStep, MechanicalScheme
@@ -27,7 +27,6 @@ from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.recursion import tree_of
 
-FORMS = ("projection", "Baumgarte", "index 1")
 SWEEPS = 6  # of the projection of positions, at most
 FLOOR = 1e-15  # change of positions, relative to their size, that is none
 
@@ -46,14 +45,6 @@ class IndexOne(MechanicalScheme):
     form: str = "projection"
     alpha: float = RATE
     recursive: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        name = type(self).__name__
-        if self.form not in FORMS:
-            raise PorthosError(f"{name}: found no form '{self.form}'. {nearest(str(self.form), FORMS)}")
-        if not 0.0 < self.alpha < np.inf:
-            raise PorthosError(f"{name}: expected a rate alpha > 0, found {self.alpha!r}.")
 
     def require(self, system: Descriptor) -> None:
         """Refuse closed loops too, where there may be none."""

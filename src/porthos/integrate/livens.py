@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
-from porthos.errors import PorthosError, nearest
 from porthos.integrate.discrete_derivatives import gonzalez, itoh_abe, mean_value
 from porthos.integrate.midpoint import Midpoint
 from porthos.integrate.newton import Solver, newton
+from porthos.integrate.options import Derivative, Partition
 from porthos.integrate.scheme import ANGULAR, CYCLIC, GENERALISED, LINEAR, POSITION, Needs, Scheme
 from porthos.notation import Array
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.terms import Terms
 
-Derivative = Literal["gonzalez", "mean value", "itoh-abe"]
-Partition = Literal["symmetric", "sequential"]
 DERIVATIVES: dict[str, Callable[..., Array]] = {
     "gonzalez": gonzalez, "mean value": mean_value, "itoh-abe": itoh_abe,
 }  # fmt: skip
@@ -59,10 +56,6 @@ class Livens(Scheme):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for option, choices in (("derivative", get_args(Derivative)), ("partition", get_args(Partition))):
-            if getattr(self, option) not in choices:
-                found = getattr(self, option)
-                raise PorthosError(f"Livens: {option}: found no '{found}'. {nearest(str(found), choices)}")
         _ = self.rule  # refuses what makes no sense
 
     @property

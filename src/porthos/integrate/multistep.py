@@ -12,15 +12,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from porthos.errors import PorthosError
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import LINEAR, VELOCITY
 from porthos.integrate.state_scheme import NEGLIGIBLE, Begin, StateScheme, Step
 from porthos.integrate.tableaus import Tableau, radau_iia
 from porthos.notation import Array
 from porthos.system.descriptor import Matrix
-
-HIGHEST = 6  # formulas of more steps are unstable
 
 
 @dataclass(frozen=True)
@@ -42,11 +39,6 @@ class BDF(StateScheme):
     steps: int = 2
     tolerance: float = 0.0
     max_iterations: int = 50
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.steps, int) and 1 <= self.steps <= HIGHEST):
-            raise PorthosError(f"BDF: expected a whole number 1 <= steps <= {HIGHEST}, found steps = {self.steps!r}.")
-        super().__post_init__()
 
     @property
     def order(self) -> int:

@@ -8,11 +8,12 @@ step; `stiffly_accurate` that a step ends on the algebraic equations; `needs` sa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from dataclasses import fields
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, get_origin, get_type_hints
 
 from porthos.errors import PorthosError
+from porthos.integrate.options import OPTIONS, check_kind
 from porthos.kernels.record import Record
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
@@ -23,11 +24,6 @@ POSITION, VELOCITY = "position constraints", "velocity constraints"
 CYCLIC = "momenta of cyclic coordinates"
 QUADRATIC, GENERALISED = "quadratic energy", "generalised energy"  # energy, where it is quadratic; p.v - L
 ENERGIES = frozenset({ENERGY, QUADRATIC, GENERALISED})  # each is the energy of mechanisms under gravity
-
-
-KINDS: dict[Any, tuple[type, str]] = {
-    float: (Real, "a number"), int: (Integral, "a whole number"), bool: (bool, "True or False"), str: (str, "a text"),
-}  # fmt: skip
 
 
 class Needs(NamedTuple):
@@ -45,13 +41,14 @@ class Contract(ABC):
     needs: ClassVar[Needs] = Needs()
 
     def __post_init__(self) -> None:
-        """Refuse options that are not of the types that they are declared with."""
+        """Refuse options that are not of the types that they are declared with, or make no sense."""
         name, hints = type(self).__name__, get_type_hints(type(self))
-        for option in fields(self):  # type: ignore[arg-type] # all schemes are dataclasses
-            value, hint = getattr(self, option.name), hints[option.name]
-            kind, words = KINDS.get(str if get_origin(hint) is Literal else hint, (object, ""))
-            if not isinstance(value, kind) or (isinstance(value, bool) and kind in (Real, Integral)):
-                raise PorthosError(f"{name}: {option.name}: expected {words}, found {value!r}.")
+        known = ChainMap(*(dict(OPTIONS.get(cls.__name__, {})) for cls in type(self).__mro__))
+        for key in (option.name for option in fields(self)):  # type: ignore[arg-type] # all schemes are dataclasses
+            value, hint = getattr(self, key), hints[key]
+            check_kind(f"{name}: {key}", str if get_origin(hint) is Literal else hint, value)
+            if key in known:
+                known[key].check(name, key, value)
 
     def require(self, system: Descriptor) -> None:
         """Refuse a system that lacks what the scheme needs."""
@@ -95,14 +92,6 @@ class Iterated(Contract):
 
     tolerance: float = 0.0
     max_iterations: int = 50
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        name = type(self).__name__
-        if not self.tolerance >= 0.0:
-            raise PorthosError(f"{name}: tolerance must be >= 0, found {self.tolerance!r}.")
-        if not self.max_iterations >= 1:
-            raise PorthosError(f"{name}: max_iterations must be >= 1, found {self.max_iterations!r}.")
 
 
 class Rule(ABC):

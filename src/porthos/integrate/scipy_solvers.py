@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import integrate
 
-from porthos.errors import PorthosError, Status, nearest
+from porthos.errors import PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.newton import Solver, factorised
@@ -61,13 +61,6 @@ class SciPy(OwnSteps):
     needs = Needs(highest_index=1)
     method: str = "Radau"
     alpha: float = RATE
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise PorthosError(f"SciPy: found no method '{self.method}'. {nearest(str(self.method), METHODS)}")
-        super().__post_init__()
-        if not 0.0 <= self.alpha < np.inf:
-            raise PorthosError(f"SciPy: expected a rate alpha >= 0, found {self.alpha!r}.")
 
     @property
     def order(self) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from porthos.errors import PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.library_march import Course, Span, StoppedError, march_library
+from porthos.integrate.options import HIGHEST_IDA
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import Needs
 from porthos.integrate.state_march import States, Walk
@@ -30,7 +31,6 @@ from porthos.system.descriptor import Matrix, dense
 
 LOCAL = 0.01  # part of the tolerance of a run that IDA, which controls errors of steps, is given
 FIRST = 1e-7  # the step, as a part of the run, that finds algebraic states at a start
-HIGHEST = 5  # order of formulas that are stable
 TOO_SMALL = -3  # of IDA: errors of steps do not meet the tolerance
 
 
@@ -43,12 +43,7 @@ class IDA(OwnSteps):
     """
 
     needs = Needs(instead="Use another form, such as system.formulation('GGL'), or ph.RadauIIA(3).", highest_index=2)
-    max_order: int = HIGHEST
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.max_order <= HIGHEST:
-            raise PorthosError(f"IDA: expected 1 <= max_order <= {HIGHEST}, found max_order = {self.max_order!r}.")
+    max_order: int = HIGHEST_IDA
 
     @property
     def order(self) -> int:

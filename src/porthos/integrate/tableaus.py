@@ -16,7 +16,6 @@ from porthos.errors import PorthosError
 from porthos.notation import Array
 
 ROUND_OFF = 1e-12  # defect of an assumption that counts as zero
-MOST = 100  # stages
 DORMAND_PRINCE: tuple[tuple[float, ...], ...] = (
     (),
     (1 / 5,),
@@ -95,7 +94,6 @@ class Tableau:
 @cache
 def gauss(stages: int) -> Tableau:
     """Collocation at the roots of the Legendre polynomial: order 2s."""
-    _counted("Gauss", stages, 1)
     c = (1 + legendre.leggauss(stages)[0]) / 2
     return _collocation(f"Gauss({stages})", c, (2 * stages, stages, stages))
 
@@ -114,7 +112,6 @@ def composed(base: Tableau, fractions: tuple[float, ...], order: int) -> Tableau
 @cache
 def radau_iia(stages: int) -> Tableau:
     """Collocation at 1 and the roots of the Jacobi polynomial P^(1,0): order 2s - 1."""
-    _counted("RadauIIA", stages, 1)
     c = np.append(_jacobi_roots(stages - 1, 1.0, 0.0), 1.0)
     return _collocation(f"RadauIIA({stages})", c, (2 * stages - 1, stages, stages - 1))
 
@@ -125,7 +122,6 @@ def lobatto_iiic(stages: int) -> Tableau:
 
     Not a collocation method: its first stage is not the state at the start.
     """
-    _counted("LobattoIIIC", stages, 2)
     c = _lobatto_nodes(stages)
     b = _integrals(np.array([1.0]), c)[0]
     # rows a_i: s - 1 conditions of C(s - 1), in Legendre polynomials, and a_i1 = b_1
@@ -138,7 +134,6 @@ def lobatto_iiic(stages: int) -> Tableau:
 @cache
 def lobatto_iiia(stages: int) -> Tableau:
     """Collocation at the Lobatto points: order 2s - 2; the first stage is the start, the last one the result."""
-    _counted("LobattoIIIA", stages, 2)
     return _collocation(f"LobattoIIIA({stages})", _lobatto_nodes(stages), (2 * stages - 2, stages, stages - 2))
 
 
@@ -174,7 +169,6 @@ class MuruaPair:
 @cache
 def murua(stages: int) -> MuruaPair:
     """The pair of Murua with Gauss and Lobatto points: order 2s."""
-    _counted("Murua", stages, 1)
     first, ends = gauss(stages), _lobatto_nodes(stages + 1)[1:]
     values = legendre.legvander(2 * np.append(0.0, first.c) - 1, stages)
     gamma = np.asarray(np.linalg.solve(values.T, np.ones(stages + 1)), dtype=np.float64)  # all P_k are 1 at the end
@@ -191,13 +185,6 @@ def _jacobi_roots(degree: int, alpha: float, beta: float) -> Array:
     from scipy.special import roots_jacobi  # loaded with the first tableau, not with every mechanism
 
     return (1 + roots_jacobi(degree, alpha, beta)[0]) / 2 if degree > 0 else np.zeros(0)
-
-
-def _counted(name: str, stages: int, least: int) -> None:
-    if not (isinstance(stages, int) and stages >= least):
-        raise PorthosError(f"{name}: expected a whole number of stages, {least} or more, found {stages!r}.")
-    if stages > MOST:
-        raise PorthosError(f"{name}: expected at most {MOST} stages, more lose accuracy; found {stages!r}.")
 
 
 def _collocation(name: str, c: Array, claims: tuple[int, int, int]) -> Tableau:

@@ -6,9 +6,10 @@ from collections.abc import Mapping as Dictionary
 from typing import Any
 
 from porthos.errors import ModelFileError, nearest
+from porthos.model.forms import SECTIONS
 from porthos.model.nodes import List, Mapping, Node, Scalar, parse, shown
 
-SINGULAR = {"body": "bodies", "beam": "beams", "joint": "joints", "load": "loads", "port": "ports"}
+SINGULAR = {section.singular: title for title, section in SECTIONS.items()}  # body.crank.mass for bodies.crank.mass
 
 
 def changed(node: Mapping, changes: Dictionary[str, Any]) -> Mapping:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Dictionary
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass
+from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -167,13 +168,21 @@ def read_plain(node: Node) -> Any:
 def selected(node: Mapping, key: str, forms: Dictionary[str, Any], where: str) -> tuple[str, Mapping]:
     """Which of several forms a mapping chooses by `key`, and the rest of it."""
     if key not in node.entries:
-        raise ModelFileError(f"{node.place}: {where}: expected the key '{key}'. {nearest('', forms)}")
+        meant = next((k for k, v in node.entries.items() if _chooses(k, v, key, forms)), None)
+        found = "" if meant is None else f", found '{meant}' in its place"
+        raise ModelFileError(f"{node.place_of(meant)}: {where}: expected the key '{key}'{found}. {nearest('', forms)}")
     with misfits(f"{where}: {key}"):
         name = read_text(node.entries[key])
     if name not in forms:
         raise ModelFileError(f"{node.place_of(key)}: {where}: found no {key} '{name}'. {nearest(name, forms)}")
     rest = {k: v for k, v in node.entries.items() if k != key}
     return name, Mapping(node.place, rest, node.places)
+
+
+def _chooses(found: str, value: Node, key: str, forms: Dictionary[str, Any]) -> bool:
+    """Whether a wrong key was meant to choose: it looks like the right one, or its value is one of the forms."""
+    named = isinstance(value, Scalar) and value.text.lower() in forms
+    return named or bool(get_close_matches(found.lower(), [key], n=1))
 
 
 SIGNAL_NAMES: dict[str, type[TimeSignal]] = {cls.__name__.lower(): cls for cls in SIGNALS}

@@ -33,6 +33,7 @@ from porthos.model.model import Model
 from porthos.model.nodes import Mapping, read_nodes
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
+from porthos.model.values import vector_such_as
 from porthos.notation import file_path
 
 SIMULATION = "simulation"
@@ -41,7 +42,9 @@ SIMULATION = "simulation"
 def heading() -> dict[str, Field]:
     """The keys of the model itself, from the arguments of Model."""
     hints = get_type_hints(Model.__init__, include_extras=True)
-    return {name: Field(kind_of(hints[name]), required=False, optional=False) for name in signature(Model).parameters}
+    kinds = {name: kind_of(hints[name]) for name in signature(Model).parameters}
+    kinds["gravity"] = vector_such_as("0, 0, -9.81")  # a single number is the usual mistake
+    return {name: Field(kind, required=False, optional=False) for name, kind in kinds.items()}
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,11 @@ class ModelFile:
         path = file_path(path)
         if not isinstance(changes, Dictionary | NoneType):
             raise ModelError(f"{path.name}: changes: expected values by paths of keys, found {changes!r}.")
-        node = changed(read_nodes(path), changes or {})
+        return cls.of(changed(read_nodes(path), changes or {}), path)
+
+    @classmethod
+    def of(cls, node: Mapping, path: Path) -> ModelFile:
+        """What the tree of a file says; `path` is where it was read."""
         own, known = heading(), [*heading(), *SECTIONS, SIMULATION]
         for key in node.entries:
             if key not in known:

@@ -97,6 +97,11 @@ def read_nodes(path: str | Path) -> Mapping:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ModelFileError(f"{name}, line {line}: expected text in UTF-8, found other bytes.") from error
+    return parse_model(text, name)
+
+
+def parse_model(text: str, name: str) -> Mapping:
+    """The tree of the text of a model file."""
     node = parse(text, name)
     if not isinstance(node, Mapping):
         found = "an empty file" if isinstance(node, Scalar) and node.empty else shown(node)

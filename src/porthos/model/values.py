@@ -90,7 +90,10 @@ def _items(node: Node, expected: str) -> tuple[Node, ...]:
     raise Misfit(node, f"expected {expected}, found {shown(node)}.")
 
 
-def _read_vector(node: Node, expected: str = "3 numbers such as [1, 2, 3]") -> tuple[float, ...]:
+THREE = "3 numbers such as [{}]"
+
+
+def _read_vector(node: Node, expected: str = THREE.format("1, 2, 3")) -> tuple[float, ...]:
     return tuple(read_number(item) for item in _items(node, expected))
 
 
@@ -184,6 +187,11 @@ KINDS: dict[Any, Kind] = {
         {"anyOf": [ONE, ANY_VECTOR]},
     ),
 }
+
+
+def vector_such_as(example: str) -> Kind:
+    """Three numbers, for which a misfit is shown numbers that make sense there."""
+    return Kind(lambda node: _read_vector(node, THREE.format(example)), write_array, VECTOR)
 
 
 def choice(options: tuple[str, ...]) -> Kind:

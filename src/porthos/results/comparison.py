@@ -134,10 +134,11 @@ def common_times(t: Array, s: Array) -> tuple[IntArray, IntArray]:
 
 
 def _difference(name: str, t: Array, one: Array, two: Array) -> Difference:
-    values = one - two
+    both = np.isnan(one) & np.isnan(two)  # such as a mean since the time before, at the start
+    values = np.where(both, 0.0, one - two)
     sizes = _lengths(values)
     k = int(np.argmax(sizes))
-    size = max(float(_lengths(one).max()), float(_lengths(two).max()))
+    size = max(float(_lengths(np.where(both, 0.0, each)).max()) for each in (one, two))
     return Difference(name, float(sizes[k]), float(t[k]), float(sizes[-1]), size, values)
 
 

@@ -16,18 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status, nearest
+from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
+from porthos.integrate.scheme import Scheme
 from porthos.kernels.tables import LENGTH, TURN, VALUE
 from porthos.notation import file_path
 from porthos.results.journal import at_rest, recover
+from porthos.results.states import StateTrajectory
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
+from porthos.results.stored_states import PLACES, read_states
 from porthos.results.trajectory import Trajectory
 from porthos.system.drives import Driven
 from porthos.system.initial import Adjustment
 from porthos.system.loads import Terminal
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.origin import Origin
 from porthos.system.tables import Plain, mechanism
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -66,15 +71,18 @@ class Stored:
         return np.asarray(self[:], dtype=dtype)
 
 
-def load(path: str | Path, lazy: bool | None = None) -> Trajectory:
-    """Read a run that `simulate` or `Trajectory.save` wrote.
+def load(path: str | Path, lazy: bool | None = None) -> Trajectory | StateTrajectory:
+    """Read a run that `simulate` or `save` wrote.
 
-    Its loads are history: they have inputs and work, but no function. A `lazy` run leaves its states in the file and
+    Its loads are history: they have inputs and work, but no function. A run over states has all that was recorded, and
+    a system without functions: it plots, reports, exports and compares. A `lazy` run leaves its states in the file and
     reads what is needed when it is needed; by default, one of more than 256 MB does.
     """
     path = file_path(path)
     _look(path)
     with explained(path), _sound(path), _opened(path) as file:
+        if GROUP not in file and PLACES in file.attrs:
+            return read_states(_attributes(file), {name: _all(file[name]) for name in file})
         return _trajectory(*_read(path, file, lazy))
 
 
@@ -87,6 +95,7 @@ class Unfinished:
     plan: str
     checkpoint: Checkpoint
     tables: dict[str, Any]
+    origin: Origin | None
 
 
 def unfinished(path: Path) -> Unfinished:
@@ -95,13 +104,13 @@ def unfinished(path: Path) -> Unfinished:
     with explained(path), _sound(path), _opened(path) as file:
         attributes, tables = _read(path, file, lazy=True)
         group = file[GROUP]
-        _refuse(path, attributes, "plan" in group)
+        _refuse(path, attributes, "plan" in group, float(group["t"][-1]))
         plan, memory = group["plan"][...].tobytes().decode(), group["memory"][...]
         kept = json.loads(attributes["checkpoint"])
         if kept.pop("checks") != checks(plan, memory):
             raise ValueError("the checkpoint has changed since it was written")
         run = _trajectory(attributes, tables)
-        return Unfinished(run.system, run.scheme, plan, Checkpoint.read(kept, memory), tables)
+        return Unfinished(run.system, run.scheme, plan, Checkpoint.read(kept, memory), tables, run.origin)
 
 
 def checks(plan: str, memory: NDArray[np.uint8]) -> list[int]:
@@ -109,13 +118,19 @@ def checks(plan: str, memory: NDArray[np.uint8]) -> list[int]:
     return [zlib.crc32(plan.encode()), zlib.crc32(memory.tobytes())]
 
 
-def _refuse(path: Path, attributes: dict[str, Any], planned: bool) -> None:
+def _refuse(path: Path, attributes: dict[str, Any], planned: bool, end: float) -> None:
     """Say why a run cannot go on."""
     status, found = Status[attributes["status"]], ""
     if status is Status.OK:
         found = "one that reached its end. There is nothing left to do; open it with porthos.load."
     elif status is not Status.INTERRUPTED:
         found = f"one that failed: {attributes['message']} It would fail there again; mend the cause and run it anew."
+    elif not planned and not _steps_in_reduced_form(attributes["scheme"]):
+        found = (
+            f"one with {attributes['scheme'].partition('(')[0]}, a scheme over states, whose runs cannot go on from a "
+            f"file. It holds all states up to t = {end:.6g}: open it with porthos.load. Run it anew, to that time or "
+            "further; runs with ph.Midpoint, ph.MidpointGGL and their compositions can be resumed."
+        )
     elif not planned:
         found = "a copy that was saved. Resume the file that simulate(..., out=...) wrote, or run it anew."
     elif "checkpoint" not in attributes:
@@ -127,6 +142,12 @@ def _refuse(path: Path, attributes: dict[str, Any], planned: bool) -> None:
         )
     if found:
         raise ResultError(f"'{path}': expected a run that was interrupted, found {found}")
+
+
+def _steps_in_reduced_form(scheme: str) -> bool:
+    """Whether runs of a scheme are written while they go on."""
+    name = scheme.partition("(")[0]
+    return name in SCHEMES and issubclass(scheme_class(name), Scheme)
 
 
 def stored(path: Path) -> March:
@@ -219,7 +240,7 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     if GROUP not in file:
         raise ResultError(
             f"'{path}': expected a result written by Trajectory.save, found a run over states, whose functions are in "
-            "no file. Open it with xarray.open_dataset."
+            "no file: it cannot go on from it. Look at it with porthos.load, or with xarray.open_dataset."
         )
     group = file[GROUP]
     attributes = _attributes(group)
@@ -354,4 +375,11 @@ def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajector
     )
     happened = zip(tables["event_name"], tables["event_t"].tolist(), tables["event_x"], strict=True)
     events = tuple(Occurrence(name, t, x) for name, t, x in happened)
-    return Trajectory(system, _march(attributes, tables), attributes["scheme"], events)
+    return Trajectory(system, _march(attributes, tables), attributes["scheme"], events, _origin(attributes))
+
+
+def _origin(attributes: dict[str, Any]) -> Origin | None:
+    """Of what the run was made; files of older versions do not say it."""
+    if "model_file" not in attributes:
+        return None
+    return Origin(lambda: attributes["model_file"], attributes["step"], float(attributes["end_time"]))

@@ -129,6 +129,12 @@ def times_within(t: Array, time: ArrayLike) -> Array:
     return times
 
 
+def mean_rate(t: Array, shares: Array) -> Array:
+    """What came in each interval before a time, divided by its length (T,); NaN at the start, which has none before."""
+    length = np.diff(t, prepend=np.nan)
+    return np.divide(shares, length, out=np.full(t.size, np.nan), where=length > 0.0)
+
+
 def nearest_states(t: Array, times: Array) -> IntArray:
     """Which of the increasing times `t` are nearest to others."""
     right = np.searchsorted(t, times)

@@ -13,6 +13,7 @@ from itertools import product
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import ConnectionView, StateTrajectory
+from porthos.results.stored_states import StoredLagrangian
 
 WHOLE, STATES, PORTS, CONNECTIONS = "whole system", "states", "ports", "connections"
 OF_RUNS = {"H": "energy", "supplied": "energy", "dissipated": "energy", "power_balance": "defect of a step"}
@@ -23,7 +24,7 @@ OF_LAGRANGIANS = {
 }
 ERRORS = ("power_balance", "momentum_gap", "position_error")  # of the method, not of the motion
 LOGARITHMIC = ("momentum_gap", "position_error")
-OF_PORTS = ("input", "output", "work")
+OF_PORTS = ("input", "output", "work", "power")
 OF_CONNECTIONS = ("power", "work")
 
 
@@ -62,7 +63,7 @@ def series(run: StateTrajectory) -> dict[str, Series]:
 
 
 def _all(run: StateTrajectory) -> Iterator[Series]:
-    table = OF_RUNS | (OF_LAGRANGIANS if isinstance(run, LagrangianTrajectory) else {})
+    table = OF_RUNS | (OF_LAGRANGIANS if isinstance(run, LagrangianTrajectory | StoredLagrangian) else {})
     for name, axis in table.items():
         yield Series(name, WHOLE, "", axis, partial(getattr, run, name), name in LOGARITHMIC)
     for name in run.system.blocks:

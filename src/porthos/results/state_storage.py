@@ -1,4 +1,4 @@
-"""Runs over states as an xarray Dataset and as a NetCDF4 file for xarray; names are labels of its dimensions."""
+"""Runs over states as an xarray Dataset and as a NetCDF4 file; names are labels of its dimensions."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from porthos.results.seal import seal_file
 from porthos.results.state_quantities import CONNECTIONS, OF_CONNECTIONS, WHOLE, Series, series
 from porthos.results.states import StateTrajectory
 from porthos.results.storage import attributes, labels, unfilled
+from porthos.results.stored_states import PLACES, places_of
 
 if TYPE_CHECKING:
     import xarray
@@ -32,6 +33,7 @@ def to_dataset(run: StateTrajectory) -> xarray.Dataset:
         "state": ("state", labels(_numbered(system.blocks)), {"long_name": "name of the state"}),
         "input": ("input", labels(_numbered(system.ports)), {"long_name": "name of the input and output"}),
         "port": ("port", labels(system.ports), {"long_name": "name of the port"}),
+        "event": ("event", labels(one.name for one in run.events), {"long_name": "name of the event"}),
         "link": ("link", labels(dict.fromkeys(one.owner for one in links)), {"long_name": "connection.port"}),
     }
     variables: dict[str, Any] = {
@@ -41,6 +43,11 @@ def to_dataset(run: StateTrajectory) -> xarray.Dataset:
         "work": (("time", "port"), _beside(run, [run.port(name).work for name in system.ports]),
                  {"long_name": "energy that entered through the port since the start"}),
     }  # fmt: skip
+    happened = np.array([one.t for one in run.events], dtype=np.float64)
+    states = np.array([one.x for one in run.events], dtype=np.float64).reshape(-1, system.dimension)
+    variables["event_time"] = ("event", happened, {"long_name": "time at which the event happened"})
+    variables["event_x"] = (("event", "state"), states, {"long_name": "state at the event"})
+    variables["iterations"] = ("time", run.iterations, {"long_name": "Newton iterations since the time before"})
     for attribute in OF_CONNECTIONS:
         columns = [one.values for one in links if one.name.endswith(f".{attribute}")]
         name = f"{attribute} into the system of the port, through the connection"
@@ -48,7 +55,8 @@ def to_dataset(run: StateTrajectory) -> xarray.Dataset:
     for one in found.values():
         if one.group == WHOLE:
             variables[one.name] = ("time", one.values, {"long_name": _long(one)})
-    return unfilled(xarray.Dataset(variables, coordinates, attributes(run) | {"system": repr(system)}))
+    more = {"system": repr(system), PLACES: places_of(run, list(dict.fromkeys(one.owner for one in links)))}
+    return unfilled(xarray.Dataset(variables, coordinates, attributes(run) | more))
 
 
 def save(run: StateTrajectory, path: str | Path) -> Path:

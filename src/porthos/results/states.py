@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import PorthosError, nearest
 from porthos.integrate.state_march import States
 from porthos.notation import Array, IntArray
-from porthos.results.run import Run, times_within
+from porthos.results.run import Run, mean_rate, times_within
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
 
@@ -46,6 +46,11 @@ class Port:
     def work(self) -> Array:
         """Energy that entered the system through this port since the start (T,)."""
         return np.cumsum(self._run.raw.supply[:, self._place].sum(axis=1))
+
+    @property
+    def power(self) -> Array:
+        """Mean power that entered since the time before (T,), the share of `work` by its duration; NaN at the start."""
+        return mean_rate(self._run.t, self._run.raw.supply[:, self._place].sum(axis=1))
 
 
 class ConnectionView:
@@ -117,7 +122,12 @@ class StateTrajectory(Run):
                 arrays[one.name] = values[:0]  # of steps that begin and end between kept states
             elif isinstance(values, np.ndarray):
                 arrays[one.name] = values[kept]
-        return type(self)(self.system, replace(self.raw, **arrays), self.scheme)
+        return self._with(replace(self.raw, **arrays), kept)
+
+    def _with(self, raw: States, rows: IntArray) -> Self:
+        """The same run with the recorded states `rows`, as `raw`."""
+        del rows
+        return type(self)(self.system, raw, self.scheme)
 
     def part(self, name: str) -> Trajectory:
         """The motion of a part of an interconnected system that is a mechanism: its bodies, joints and ports."""
@@ -222,7 +232,7 @@ class StateTrajectory(Run):
         return to_dataset(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write a NetCDF4 file that xarray opens. The functions of a system are in no file, so `load` does not."""
+        """Write a NetCDF4 file that xarray opens; `porthos.load` reads it, but for the functions of the system."""
         from porthos.results.state_storage import save
 
         return save(self, path)

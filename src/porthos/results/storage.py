@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = 5  # raised whenever an older Porthos could not read the group any more; files have seals since 4
 GROUP = "porthos"
+NETCDF = (".nc", ".nc4", ".h5")  # endings of its names: a NetCDF4 file is an HDF5 file
 
 # Variables of the root: dimensions, units, long name.
 BODY, JOINT = ("time", "body", "axis"), ("time", "joint", "axis")
@@ -205,8 +206,8 @@ def _quantity(run: Trajectory, name: str) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 
 
-def attributes(run: Run) -> dict[str, str]:
-    """What a file says about the run as a whole."""
+def attributes(run: Run) -> dict[str, Any]:
+    """What a file says about the run as a whole; `model_file` is what `porthos run` would make it from."""
     release = version("porthos")
     return {
         "title": run.system.name,
@@ -216,6 +217,7 @@ def attributes(run: Run) -> dict[str, str]:
         "status": run.status.name,
         "message": run.message,
         **({"model": json.dumps(run.system.description)} if isinstance(run, Trajectory) else {}),
+        **(run.origin.attributes if isinstance(run, Trajectory) and run.origin is not None else {}),
     }
 
 

@@ -26,9 +26,12 @@ from porthos.system.drives import frozen
 from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory, undetermined_joints
+from porthos.system.origin import Origin
 
 if TYPE_CHECKING:
     import xarray
+
+    from porthos.model.model import Model
 
 
 class Trajectory(Run):
@@ -41,8 +44,28 @@ class Trajectory(Run):
     system: MechanicalSystem
     raw: March
 
-    def __init__(self, system: MechanicalSystem, raw: March, scheme: str, events: tuple[Occurrence, ...] = ()) -> None:
+    def __init__(
+        self,
+        system: MechanicalSystem,
+        raw: March,
+        scheme: str,
+        events: tuple[Occurrence, ...] = (),
+        origin: Origin | None = None,
+    ) -> None:
         self.system, self.raw, self.scheme, self.events = system, raw, scheme, events
+        self.origin = origin  # of what it was made; None if that is not known
+
+    @property
+    def model(self) -> Model:
+        """The model that was run, as its file holds it; functions in Python are in no file."""
+        if self.origin is None:
+            raise PorthosError(f"the model of '{self.system.name}' is not known: this run holds its tables only.")
+        return self.origin.model
+
+    @property
+    def model_file(self) -> str:
+        """The text of a model file that describes the run: `porthos run` repeats it; empty if it is not known."""
+        return "" if self.origin is None else self.origin.text
 
     def __getitem__(self, body: str) -> BodyView:
         return BodyView(self, self.system.body_index(body))
@@ -84,7 +107,7 @@ class Trajectory(Run):
             else:
                 parts = [values[rows][some] for rows, some in zip(self.raw.blocks(), within, strict=True)]
                 arrays[name] = np.concatenate(parts)
-        return Trajectory(self.system, replace(self.raw, **arrays), self.scheme, self.events)
+        return Trajectory(self.system, replace(self.raw, **arrays), self.scheme, self.events, self.origin)
 
     def at(self, time: ArrayLike) -> Trajectory:
         """States at any times within the run, as a run of its own: `run.at(0.37)["slider"].position`.
@@ -141,7 +164,7 @@ class Trajectory(Run):
         it get the order of the positions this way. Energy then holds to the order of the scheme only.
         """
         scheme = f"{self.scheme}, velocities projected"
-        return Trajectory(self.system, projected(self.system, self.raw), scheme, self.events)
+        return Trajectory(self.system, projected(self.system, self.raw), scheme, self.events, self.origin)
 
     # --- balances
 

@@ -17,6 +17,7 @@ from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.run import Run
 from porthos.results.states import StateTrajectory
+from porthos.results.stored_states import StoredStates
 from porthos.results.trajectory import Trajectory
 from porthos.system.descriptor import dense
 
@@ -92,7 +93,7 @@ def _of_states(run: StateTrajectory) -> Verdict:
     findings = [_balance(run), _passivity(run)]
     if isinstance(run, LagrangianTrajectory):
         findings += _lagrangian(run)
-    elif run.system.dimension <= LARGEST_DENSE:
+    elif run.system.dimension <= LARGEST_DENSE and not isinstance(run, StoredStates):
         findings += _algebraic(run)
     finite = np.isfinite(run.x).all()
     warnings = () if finite else ("There are states that are no finite numbers.",)

@@ -9,6 +9,7 @@ import numpy as np
 
 from porthos.notation import Array
 from porthos.results.reactions import joint_reaction
+from porthos.results.run import mean_rate
 
 if TYPE_CHECKING:
     from porthos.results.trajectory import Trajectory
@@ -106,11 +107,25 @@ class JointView:
         return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
 
 
-class PortView:
-    """A load or port: what it put in, what came out, and the energy that went through it."""
+class Through:
+    """The energy that goes into a system through a load, port or drive."""
 
     def __init__(self, run: Trajectory, index: int) -> None:
         self._run, self._index = run, index
+
+    @property
+    def work(self) -> Array:
+        """Energy that entered the system here since the start (T,)."""
+        return np.cumsum(self._run.raw.work[:, self._index])
+
+    @property
+    def power(self) -> Array:
+        """Mean power that entered since the time before (T,), the share of `work` by its duration; NaN at the start."""
+        return mean_rate(self._run.t, self._run.raw.work[:, self._index])
+
+
+class PortView(Through):
+    """A load or port: what it put in, what came out, and the energy that went through it."""
 
     @property
     def input(self) -> Array:
@@ -144,17 +159,9 @@ class PortView:
 
         return self._run.in_blocks(turned)[0]
 
-    @property
-    def work(self) -> Array:
-        """Energy that entered the system through this port since the start (T,)."""
-        return np.cumsum(self._run.raw.work[:, self._index])
 
-
-class DriveView:
+class DriveView(Through):
     """A drive: the motion that it prescribed, what force that took, and the energy that went through it."""
-
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
 
     @property
     def motion(self) -> Array:
@@ -172,11 +179,6 @@ class DriveView:
         force = self._run.raw.outputs[:, self._index, 0].copy()
         force[0] = np.nan
         return force
-
-    @property
-    def work(self) -> Array:
-        """Energy that entered the system through this drive since the start (T,)."""
-        return np.cumsum(self._run.raw.work[:, self._index])
 
 
 class ElementView:

@@ -24,6 +24,7 @@ from porthos.results.seal import seal_file
 from porthos.results.storage import GROUP, MARCH, quantities, to_dataset, to_tables
 from porthos.results.trajectory import Trajectory
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.origin import Origin
 
 CHUNK = 2**20  # bytes of the coordinates that lie together in a file
 OF_INPUTS = ("joint_force", "joint_torque")  # quantities that depend on the inputs at the nodes
@@ -44,9 +45,10 @@ class Writer:
         nodes: int,
         plan: str = "",
         events: tuple[Occurrence, ...] = (),
+        origin: Origin | None = None,
     ) -> None:
         self.path, self._system, self._scheme, self._nodes, self._plan = file_path(path), system, scheme, nodes, plan
-        self._events = events
+        self._events, self._origin = events, origin
         self._identity = self._turn = secrets.token_hex(16)
         self._place = self.path.parent / f".porthos-{self._identity[:16]}.part"
         self._last: March | None = None  # the last state, with the work of the whole run so far
@@ -139,7 +141,7 @@ class Writer:
             yield file
 
     def _create(self, block: March, checkpoint: Checkpoint | None) -> None:
-        run = Trajectory(self._system, block, self._scheme, self._events)
+        run = Trajectory(self._system, block, self._scheme, self._events, self._origin)
         dataset, tables = to_dataset(run), to_tables(run)
         tables.attrs["identity"] = tables.attrs["turn"] = self._identity
         if self._plan:
@@ -240,7 +242,7 @@ def _note(file: Any, status: Status, message: str) -> None:
 
 def save(run: Trajectory, path: str | Path) -> Path:
     """Write a run to a NetCDF4 file: it appears complete or not at all, and takes the place of an older one."""
-    writer = Writer(path, run.system, run.scheme, len(run.raw.t), events=run.events)
+    writer = Writer(path, run.system, run.scheme, len(run.raw.t), events=run.events, origin=run.origin)
     try:
         for rows in run.raw.blocks():
             writer.append(run.raw.part(rows))

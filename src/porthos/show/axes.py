@@ -50,6 +50,15 @@ def canvas(ax: Axes | None, panel: tuple[float, float] = PANEL) -> tuple[Figure,
     return figure_of(ax), ax
 
 
+def canvases(ax: Sequence[Axes] | None, what: str, panel: tuple[float, float] = PANEL) -> tuple[Figure, list[Axes]]:
+    """Two panels side by side: the axes given and their figure, or new ones; `what` names the figure and its panels."""
+    if ax is None:
+        return new_figure(columns=2, panel=panel)
+    if len(ax) != 2:
+        raise PorthosError(f"{what}, found {len(ax)}.")
+    return figure_of(ax[0]), [canvas(one)[1] for one in ax]
+
+
 def figure_of(ax: Axes) -> Figure:
     """The figure that holds the axes."""
     figure = ax.get_figure()

@@ -1,7 +1,7 @@
 """Results as files of other programs; the ending of the name chooses the format.
 
-.csv, .parquet (pyarrow), .mat (MATLAB), .nc (NetCDF4), .pvd (VTK: `frames`), .gif and .mp4 (`fps`, `speed`, `size`).
-The last three show bodies, so they are for mechanisms.
+.csv, .parquet (pyarrow), .mat (MATLAB), .nc, .nc4 or .h5 (NetCDF4, which is HDF5), .pvd (VTK: `frames`), .gif and .mp4
+(`fps`, `speed`, `size`). The last three show bodies, so they are for mechanisms.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from porthos.errors import PorthosError, nearest
 from porthos.results.exchange import write_csv, write_matlab, write_parquet
 from porthos.results.run import Run
+from porthos.results.storage import NETCDF
 from porthos.results.trajectory import Trajectory
 from porthos.show.movie import write_gif, write_mp4
 from porthos.show.vtk import write_vtk
@@ -22,7 +23,7 @@ WRITERS: dict[str, Callable[..., object]] = {
     ".csv": write_csv,
     ".parquet": write_parquet,
     ".mat": write_matlab,
-    ".nc": lambda run, path: run.save(path),
+    **{ending: lambda run, path: run.save(path) for ending in NETCDF},
     ".pvd": write_vtk,
     ".gif": write_gif,
     ".mp4": write_mp4,

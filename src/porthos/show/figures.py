@@ -5,7 +5,7 @@ Every function returns its Figure and draws into `ax` if it is given one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import PorthosError
 from porthos.notation import Array
 from porthos.results.parts import mechanisms
-from porthos.results.run import Run
+from porthos.results.run import Run, mean_rate
 from porthos.results.state_quantities import STATES, series
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
@@ -27,6 +27,7 @@ from porthos.show.axes import (
     TIME,
     WIDTH,
     canvas,
+    canvases,
     figure_of,
     label,
     legend,
@@ -38,6 +39,7 @@ from porthos.show.motion import motion as motion
 from porthos.show.quantities import balance, curves, energy_parts
 from porthos.show.state_curves import curves_of
 from porthos.show.structure import sparsity as sparsity
+from porthos.show.studies import scheme_study as scheme_study
 
 MARKERS = "osD^v<>"
 MOST_TICKS = 6  # up to as many steps are written below the axis themselves
@@ -50,8 +52,8 @@ def plot(run: Run, *quantities: str, ax: Axes | None = None) -> Figure:
 
     A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
     "slider.velocity.x", ...), of a joint ("B.force", ...), of a force element ("spring.force", ...) or of a load or
-    port ("motor.torque", "motor.work"). Of a run over states it is "H", "supplied", "dissipated", a state, one of its
-    numbers ("q.0"), or what belongs to a port ("voltage.work") or a connection ("gear.wheel.power").
+    port ("motor.torque", "motor.work", "motor.power"). Of a run over states it is "H", "supplied", "dissipated", a
+    state, one of its numbers ("q.0"), or what belongs to a port ("voltage.work") or a connection ("gear.wheel.power").
     """
     if not quantities:
         if ax is not None:
@@ -138,14 +140,14 @@ def angular_momentum(run: Trajectory, ax: Axes | None = None) -> Figure:
     return _over_time(run, ["angular_momentum"], ax)
 
 
+def linear_momentum(run: Trajectory, ax: Axes | None = None) -> Figure:
+    """Components of the linear momentum."""
+    return _over_time(run, ["linear_momentum"], ax)
+
+
 def constraint_errors(runs: Mapping[str, Trajectory], ax: Sequence[Axes] | None = None) -> Figure:
     """Constraint errors of several runs: position level on the left, velocity level on the right."""
-    if ax is None:
-        figure, axes = new_figure(columns=2)
-    elif len(ax) != 2:
-        raise PorthosError(f"constraint_errors: expected two axes, for position and velocity, found {len(ax)}.")
-    else:
-        figure, axes = canvas(ax[0])[0], [canvas(one)[1] for one in ax]
+    figure, axes = canvases(ax, "constraint_errors: expected two axes, for position and velocity")
     for name, run in runs.items():
         axes[0].plot(run.t, _positive(run.position_error), linewidth=1.0, label=name)
         axes[1].plot(run.t, _positive(run.velocity_error), linewidth=1.0, label=name)
@@ -197,12 +199,25 @@ def compare(
     return figure
 
 
+def power(run: Trajectory | StateTrajectory, ax: Axes | None = None) -> Figure:
+    """The power balance by port: mean power into the system through each, what was lost, and dH/dt, their sum."""
+    figure, ax = canvas(ax)
+    axis = "power [W]" if isinstance(run, Trajectory) else "power"
+    drawn = [Curve("", f"$P$ of {literal(name)}", axis, False, run.port(name).power) for name in _ports(run)]
+    H, lost = (run.energy, run.dissipated_energy) if isinstance(run, Trajectory) else (run.H, run.dissipated)
+    if lost.any():
+        drawn.append(Curve("", "losses", axis, False, -mean_rate(run.t, np.diff(lost, prepend=lost[0]))))
+    drawn.append(Curve("", "$dH/dt$", axis, False, mean_rate(run.t, np.diff(H, prepend=H[0]))))
+    _draw(ax, run, drawn)
+    legend(ax, columns=min(3, len(drawn)), outside=True)
+    return figure
+
+
 def work(run: Trajectory | StateTrajectory, ax: Axes | None = None) -> Figure:
     """Where energy came from: the work of each load, port and drive, their sum, and the change of energy."""
     figure, ax = canvas(ax)
     axis = "energy [J]" if isinstance(run, Trajectory) else "energy"
-    names = run.system.channel_names if isinstance(run, Trajectory) else run.system.ports
-    drawn = [Curve("", f"$W$ of {literal(name)}", axis, False, run.port(name).work) for name in names]
+    drawn = [Curve("", f"$W$ of {literal(name)}", axis, False, run.port(name).work) for name in _ports(run)]
     H = run.energy if isinstance(run, Trajectory) else run.H
     total = H - H[0] - np.cumsum(run.power_balance)
     if len(drawn) != 1:
@@ -211,6 +226,11 @@ def work(run: Trajectory | StateTrajectory, ax: Axes | None = None) -> Figure:
     _draw(ax, run, drawn)
     legend(ax, columns=2, outside=True)
     return figure
+
+
+def _ports(run: Trajectory | StateTrajectory) -> Iterable[str]:
+    """The loads, ports and drives."""
+    return run.system.channel_names if isinstance(run, Trajectory) else run.system.ports
 
 
 def phase(run: Run, x: str, y: str, ax: Axes | None = None) -> Figure:

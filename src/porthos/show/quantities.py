@@ -53,9 +53,10 @@ OF_PORTS = {
     "force": Quantity("$F_{}$", "force [N]"),
     "torque": Quantity(r"$\tau_{}$", "torque [N m]"),
     "work": Quantity("$W$", "work [J]"),
+    "power": Quantity("$P$", "power [W]"),
 }
 
-WORK = {"work": OF_PORTS["work"]}
+WORK = {name: OF_PORTS[name] for name in ("work", "power")}
 OF_SLIDES = {"motion": Quantity("$s$", "length [m]"), "output": Quantity("$F$", "force [N]"), **WORK}
 OF_TURNS = {"motion": Quantity("$s$", "angle [rad]"), "output": Quantity(r"$\tau$", "torque [N m]"), **WORK}
 OF_ELEMENTS = {

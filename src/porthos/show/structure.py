@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from porthos.errors import PorthosError
 from porthos.notation import Array, IntArray
 from porthos.results.trajectory import Trajectory
-from porthos.show.axes import INK, PALETTE, canvas, new_figure
+from porthos.show.axes import INK, PALETTE, canvases
 
 DOT = 250.0  # size of a dot in points, divided by the dimension of the matrix
 OWN, FILL = PALETTE[0], PALETTE[4]
@@ -21,12 +20,8 @@ OWN, FILL = PALETTE[0], PALETTE[4]
 
 def sparsity(run: Trajectory, ax: Sequence[Axes] | None = None) -> Figure:
     """J at the start on the left; on the right the matrix of a step in its order of elimination, with its fill."""
-    if ax is None:
-        figure, axes = new_figure(columns=2, panel=(4.6, 4.6))
-    elif len(ax) != 2:
-        raise PorthosError(f"sparsity: expected two axes, for J and for the eliminated matrix, found {len(ax)}.")
-    else:
-        figure, axes = canvas(ax[0])[0], [canvas(one)[1] for one in ax]
+    what = "sparsity: expected two axes, for J and for the eliminated matrix"
+    figure, axes = canvases(ax, what, panel=(4.6, 4.6))
     _draw_structure(axes[0], run)
     _draw_elimination(axes[1], run)
     return figure

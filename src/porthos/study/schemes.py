@@ -27,6 +27,7 @@ from porthos.system.mechanical import MechanicalSystem
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 REPEATS = 3  # runs of which the fastest one counts
@@ -100,13 +101,14 @@ class SchemeStudy:
 
         return pandas.DataFrame([asdict(trial) for trial in self.trials])
 
-    def plot(self) -> Figure:
-        """Errors of positions over the step, and over the time that a run took."""
+    def plot(self, ax: Sequence[Axes] | None = None) -> Figure:
+        """Errors of positions over the step, and over the time that a run took; into two axes of yours, if given."""
         from porthos.show.studies import scheme_study
 
         groups = {name: self.of(name) for name in self.schemes}
         columns = ("step", "seconds", "position_error")
-        return scheme_study({n: {c: np.array([getattr(t, c) for t in g]) for c in columns} for n, g in groups.items()})
+        found = {n: {c: np.array([getattr(t, c) for t in g]) for c in columns} for n, g in groups.items()}
+        return scheme_study(found, ax)
 
     def __str__(self) -> str:
         columns = [column for column in self._columns() if any(cell not in ("", "-") for cell in column[1:])]

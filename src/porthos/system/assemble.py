@@ -25,6 +25,7 @@ from porthos.system.initial import place
 from porthos.system.massless import GHOST, TINY, without_inertia
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.mobility import Jacobian
+from porthos.system.origin import snapshot
 from porthos.system.rates import start_twists
 from porthos.system.tables import WHEELS, Plain, mechanism
 
@@ -57,6 +58,7 @@ def assemble(
     _require_whole_beams(model, placement, (q, given[0]), (twist, given[1]))
     place(system, given, (q, twist), initial)
     system.assembly = () if closing is None else closing.joints
+    system.model = None if held else snapshot(model)  # a file does not say which bodies were held
     return system
 
 

@@ -30,6 +30,7 @@ from porthos.system.phdae import PHDAE
 from porthos.system.tables import constraints_of
 
 if TYPE_CHECKING:
+    from porthos.model.model import Model
     from porthos.system.closing import JointGap
     from porthos.system.initial import Adjustment
 
@@ -61,6 +62,7 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         self.principal = principal  # (N, 3, 3) body frame = directors @ principal^T
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
         self.length, self.description = length, description
+        self.model: Model | None = None  # what it was assembled from, as it was then; None if it was read from a file
         self.adjustments: tuple[Adjustment, ...] = ()
         self.assembly: tuple[JointGap, ...] = ()  # of each joint, if some had to be closed
         self._q0, self._v0 = self.still, np.zeros_like(self.still)

@@ -1,4 +1,4 @@
-/* sources sha256 2af23a227884ab3d4e04c451d2a9bfc241b80409729dcac213c6ee981023c2f7 */
+/* sources sha256 bfb3fad49e1b0bb865c45be8d5cf273031e145766095079113cee4f44cf45fe2, bundle sha256 de7480aa36a9df75e83636a9e2759a1c7860de02cee6506ad61d9e4e8aa99119 */
 /*! The player of Porthos (MIT licence), with parts of three.js 0.187.0:
 
 The MIT License
