@@ -23,7 +23,13 @@ from porthos.system.lagrangian_system import LagrangianSystem
 
 ROUND_OFF = 1e-12
 STEPS = {1: 64, 2: 32, 3: 16, 4: 16, 5: 8, 6: 8, 8: 4}  # by order: errors are small, and far from round-off
-LATE = {ph.HEDOP5(): 64, ph.MDOP5(): 64, ph.DOP853(): 8, ph.LobattoIIIC(2): 64}  # errors fall faster at first
+LATE = {
+    ph.HEDOP5(): 64,
+    ph.MDOP5(): 64,
+    ph.DOP853(): 8,
+    ph.DOP853("Baumgarte"): 8,
+    ph.LobattoIIIC(2): 64,
+}  # errors fall faster at first
 TOLERANCE = ph.Adaptive(1e-4, 1e-5)
 
 
