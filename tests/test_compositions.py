@@ -1,19 +1,24 @@
-"""Compositions on mechanisms: orders 4, 6 and 8 in q and v with exact invariants, and what happens within a step."""
+"""Compositions: orders 4, 6 and 8 with the invariants of their bases, and what happens within a step."""
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import sympy as sp
 from catalogue import COMPOSITIONS, by_name
 from hypothesis import assume, given, settings
 from mechanisms import add_random_body, join, loops
 
 import porthos as ph
 from gallery import heavy_top, slider_crank
+from porthos.integrate.catalogue import spelled
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.march import march
+from porthos.integrate.scheme import ENERGY, POSITION, VELOCITY
 from porthos.study.measures import momenta
 
 END = 0.4
@@ -158,3 +163,94 @@ def test_controllers_are_asked_once_a_step_in_the_order_of_time():
     assert asked == pytest.approx(midpoints.tolist())
     assert np.abs(run.power_balance).max() < 1e-14
     assert run.energy[-1] < run.energy[0]
+
+
+def orders(system, scheme, step, end, quantities):
+    """Orders measured with three runs, and the last one of them."""
+    runs = [ph.simulate(system, scheme, step / 2**k, end, progress=False) for k in range(3)]
+    return [measured_order(runs, quantity) for quantity in quantities], runs[-1]
+
+
+def planet(eccentricity=0.3):
+    """A body on an ellipse about a centre; energy is not quadratic."""
+    x, y, u, v = sp.symbols("x y u v", real=True)
+    start = ([1 - eccentricity, 0.0], [0.0, np.sqrt((1 + eccentricity) / (1 - eccentricity))])
+    return ph.Lagrangian((u**2 + v**2) / 2 + 1 / sp.sqrt(x**2 + y**2), [x, y], [u, v], initial=start, name="planet")
+
+
+@pytest.mark.parametrize(
+    ("base", "order", "step"),
+    [
+        (ph.Gauss(1), 4, 0.1),
+        (ph.Gauss(1), 8, 0.25),
+        (ph.Gauss(2), 6, 0.25),
+        (ph.Gauss(3), 8, 0.25),
+        (ph.DiscreteGradient(), 4, 0.1),
+    ],
+    ids=repr,
+)
+def test_schemes_over_states_have_the_order_of_the_composition(base, order, step):
+    (found,), run = orders(planet(), ph.Composition(base, order), step, 1.0, ["x"])
+    assert found == pytest.approx(order, abs=0.4)
+    if isinstance(base, ph.DiscreteGradient):
+        assert np.abs(run.power_balance).max() < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("base", "order", "expected"),
+    [
+        (ph.LobattoPair(2), 4, (4, 4)),
+        (ph.Murua(1), 4, (4, 4)),
+        (ph.Gauss(1), 4, (4, 2)),  # velocities leave the constraints
+    ],
+    ids=repr,
+)
+def test_schemes_over_states_on_a_constrained_mechanism(base, order, expected):
+    model = ph.Model("pendulum", gravity=(0, 0, -9.81))
+    model.body("bob", ph.Box(1.0, (0.1, 0.2, 0.4)), position=(0.5, 0, 0), angular_velocity=(0, 0, 2.0))
+    model.spherical("J", model.ground, "bob", at=(0, 0, 0))
+    scheme = ph.Composition(base, order)
+    found, run = orders(model.assemble(), scheme, 0.04, 0.16, ["q", "v"])
+    assert found == pytest.approx(expected, abs=0.3)
+    assert scheme.velocity_order == expected[1]
+    assert (run.velocity_error.max() < 1e-12) == (VELOCITY in scheme.preserves)
+    assert (np.ptp(run.energy) < 1e-13) == (ENERGY in scheme.preserves)
+    assert (run.position_error.max() < 1e-13) == (POSITION in scheme.preserves)
+
+
+def test_livens_on_lagrangians():
+    """With constant M all has order 4; with M(q) velocities keep order 2, as p = dL/dv holds to second order."""
+    found, run = orders(planet(), ph.Composition(ph.Livens()), 0.1, 1.0, ["q", "v"])
+    assert found == pytest.approx([4, 4], abs=0.3)
+    assert np.ptp(run.H) < 1e-14
+    r, phi, u, w = sp.symbols("r phi u w", real=True)
+    L = (u**2 + r**2 * w**2) / 2 + 9.81 * r * sp.cos(phi) - 25 * (r - 1) ** 2
+    spring = ph.Lagrangian(L, [r, phi], [u, w], initial=([1.1, 1.0], [0.0, 0.5]), name="spring")
+    found, run = orders(spring, ph.Composition(ph.Livens()), 0.02, 0.4, ["q", "v"])
+    assert found == pytest.approx([4, 2], abs=0.3)
+    assert np.ptp(run.generalized_energy) < 1e-12
+
+
+def test_inputs_and_losses_of_substeps_are_those_of_the_power_balance():
+    """A damped oscillator with a force: Gauss balances to round-off, and substeps backwards give losses back."""
+    J, R = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.diag([0.0, 0.3])
+    system = ph.LinearPHDAE("damped", J=J, R=R, Q=np.eye(2), B=[[0.0], [1.0]], ports={"force": 1}, initial=[1.0, 0.0])
+    runs = [
+        ph.simulate(system, ph.Composition(ph.Gauss(1), 4), h, 2.0, inputs={"force": np.sin}) for h in (0.2, 0.1, 0.05)
+    ]
+    assert np.abs(runs[0].power_balance).max() < 1e-15
+    assert runs[0].dissipated[-1] == pytest.approx(runs[-1].dissipated[-1], rel=1e-3)
+    assert measured_order(runs, "x") == pytest.approx(4, abs=0.2)
+
+
+def test_bases_that_make_no_sense_are_refused_by_name_and_copies_are_equal():
+    for base in (ph.RadauIIA(2), ph.LobattoIIIC(3), ph.BDF(2), ph.GeneralizedAlpha(), ph.DOP853(), ph.HEDOP5()):
+        with pytest.raises(ph.PorthosError, match=rf"must be symmetric, and {type(base).__name__}.*ph\.LobattoPair"):
+            ph.Composition(base)
+    with pytest.raises(ph.PorthosError, match=r"order must be above that of the base, found 4, and Gauss\(stages=2"):
+        ph.Composition(ph.Gauss(2), 4)
+    with pytest.raises(ph.PorthosError, match=r"partition='sequential'.* is not"):
+        ph.Composition(ph.Livens(partition="sequential"))
+    for scheme in (ph.Composition(ph.Gauss(2), 6), ph.Composition()):
+        assert pickle.loads(pickle.dumps(scheme)) == scheme == replace(scheme)
+        assert spelled(repr(scheme)) == scheme

@@ -88,9 +88,15 @@ def test_names_that_controllers_mistype():
         assert run.status is ph.Status.BAD_INPUT and words in run.message
 
 
-def test_schemes_over_states_say_that_they_have_no_sensors():
-    with pytest.raises(ph.InputError, match="port 'motor': expected a controller u\\(t, y\\), found one that asks"):
-        ph.simulate(pendulum(), ph.Gauss(2), 0.01, 0.1, inputs={"motor": pd})
+def test_schemes_over_states_show_mechanisms_to_controllers_and_others_say_that_they_are_none():
+    runs = [
+        ph.simulate(pendulum(), scheme, 0.005, 0.1, inputs={"motor": pd}) for scheme in (ph.Midpoint(), ph.Gauss(1))
+    ]
+    assert runs[0].q[-1] == pytest.approx(runs[1].q[-1], abs=1e-10)
+    J = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    plain = ph.LinearPHDAE("plain", J=J, R=0 * J, Q=np.eye(2), B=[[0.0], [1.0]], ports={"motor": 1}, initial=[1.0, 0.0])
+    with pytest.raises(ph.InputError, match=r"port 'motor': expected a controller.*and 'plain' is none"):
+        ph.simulate(plain, ph.Gauss(2), 0.01, 0.1, inputs={"motor": pd})
 
 
 # --- sampling

@@ -50,6 +50,8 @@ SCHEMES: Mapping[str, Contract] = {
     "Composition(Midpoint(), 4)": ph.Composition(ph.Midpoint(), 4),
     "Livens()": ph.Livens(),
     "DiscreteGradient()": ph.DiscreteGradient(),
+    "Composition(DiscreteGradient(), 4)": ph.Composition(ph.DiscreteGradient(), 4),
+    "Composition(LobattoPair(2), 4)": ph.Composition(ph.LobattoPair(2), 4),
     "Gauss(2)": ph.Gauss(2),
     "Gauss(3)": ph.Gauss(3),
     "RadauIIA(3)": ph.RadauIIA(3),

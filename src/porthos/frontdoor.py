@@ -81,9 +81,9 @@ def simulate(
     that is no mechanism is a StateTrajectory. `LobattoPair`, `Murua`, `GeneralizedAlpha`, `HHT` and `HEDOP5` do the
     same on mechanisms, `MDOP5` and `DOP853` on mechanisms and Lagrangians. `IDA` and `SciPy` are of libraries.
 
-    All these schemes but `BDF`, `GeneralizedAlpha` and `HHT` take step=Adaptive(rtol=...), which keeps the ends of all
-    its steps, or only `times` and the end, on which it lands exactly; symmetric ones step=Reversible(...); and
-    `events`, functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
+    All schemes but `BDF`, `GeneralizedAlpha`, `HHT` and, on Lagrangians, `Livens` take step=Adaptive(rtol=...), which
+    keeps the ends of all its steps, or only `times` and the end, on which it lands exactly; symmetric ones
+    step=Reversible(...); and `events`, functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted

@@ -76,6 +76,11 @@ def stepwise(
 ) -> Trajectory:
     """A run of a mechanism with a compiled scheme, one step at a time: steps of any size, and events."""
     assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)  # it steps nothing else
+    if isinstance(grid.adaptive, Adaptive) and scheme.velocity_order < scheme.order and system.m:
+        raise PorthosError(
+            f"simulate: {scheme!r} leaves velocities off the constraints by an error that alternates, and steps that "
+            "change excite it: no estimate is right. Use ph.Composition(ph.MidpointGGL(), ...), or a fixed step."
+        )
     steps = ReducedSteps(scheme, system, reacts=bool(events))
     x0, signals = _begin(system, grid, inputs, start)
     _require_adaptable(system, steps, x0, signals, grid)

@@ -29,7 +29,7 @@ def require_reversible(system: Descriptor, scheme: StateScheme, x: Array) -> Non
     if not scheme.symmetric:
         raise PorthosError(
             f"simulate: reversible steps need a symmetric scheme, and {scheme!r} is not. Use ph.Gauss(s), or on "
-            "mechanisms ph.LobattoPair(s) or ph.Murua(s); or ph.Adaptive(...)."
+            "mechanisms ph.MidpointGGL(), ph.LobattoPair(s) or ph.Murua(s); or ph.Adaptive(...)."
         )
     if not isinstance(system, MechanicalSystem | LagrangianSystem) and not with_rate(system, x).all():
         raise PorthosError(
