@@ -86,6 +86,8 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.system.connections import Transformer as Transformer
     from porthos.system.general import GeneralPHDAE as GeneralPHDAE
     from porthos.system.general import LinearPHDAE as LinearPHDAE
+    from porthos.system.inner_states import FirstOrderActuator as FirstOrderActuator
+    from porthos.system.inner_states import Maxwell as Maxwell
     from porthos.system.interconnect import interconnect as interconnect
     from porthos.system.kinematic_pair import KinematicPair as KinematicPair
     from porthos.system.lagrangian import Lagrangian as Lagrangian
@@ -135,6 +137,7 @@ _HOMES = {
     "study.schemes": "compare",
     "system.connections": "Feedback Gyrator Relation Transformer",
     "system.general": "GeneralPHDAE LinearPHDAE",
+    "system.inner_states": "FirstOrderActuator Maxwell",
     "system.interconnect": "interconnect",
     "system.kinematic_pair": "KinematicPair",
     "system.lagrangian": "Lagrangian NumericLagrangian",

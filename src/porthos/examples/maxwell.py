@@ -17,18 +17,9 @@ SCHEME = ph.Gauss(1)
 MASS, STIFFNESS, DAMPING, SPEED = 2.0, 200.0, 30.0, 1.5
 
 
-def element(stretched: float = 0.0) -> ph.LinearPHDAE:
+def element(stretched: float = 0.0) -> ph.Maxwell:
     """Spring and damper in series: the rate is the input, the force the output."""
-    return ph.LinearPHDAE(
-        "element",
-        J=[[0]],
-        R=[[1 / DAMPING]],
-        Q=[[STIFFNESS]],
-        B=[[1]],
-        states=["elongation"],
-        ports=["rate"],
-        initial=[stretched],
-    )
+    return ph.Maxwell("element", STIFFNESS, DAMPING, elongation=stretched)
 
 
 def block() -> ph.Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from math import ceil, floor
+from math import atan2, ceil, floor
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ class Sensed:
 
     def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
         self._system, self._q, self._v, self._start = system, q, v, system.initial_arrays()[0]
+        self._hinges: dict[str, tuple[int, int, Array, Array]] = {}  # of the joints whose angle was asked for
 
     def __getitem__(self, body: str) -> SensedBody:
         index = self._system.body_index(body)
@@ -61,11 +62,14 @@ class Sensed:
 
     def angle(self, joint: str) -> float:
         """The turn of the second body against the first about the axis of a joint since t = 0, in (-pi, pi]."""
-        index, axis = self._axis(joint)
-        m1, m2 = normals(axis)
-        sides = self._system.mech.joint[index].body
-        ahead, across, follower = self._carried(sides[0], m1), self._carried(sides[0], m2), self._carried(sides[1], m1)
-        return float(np.arctan2(across @ follower, ahead @ follower))
+        if joint not in self._hinges:
+            index, axis = self._axis(joint)
+            (a, b), (m1, m2) = self._system.mech.joint[index].body.tolist(), normals(axis)
+            pair, follower = self._start[a, 1:] @ np.array([m1, m2]).T, self._start[b, 1:] @ m1
+            self._hinges[joint] = a, b, pair.T, follower  # in the directors of their bodies
+        a, b, pair, follower = self._hinges[joint]
+        c, s = (pair @ self._part(a)[1:]) @ (follower @ self._part(b)[1:])
+        return atan2(s, c)
 
     def displacement(self, joint: str) -> float:
         """How far the point of the second body is ahead of that of the first along the axis of a joint, in m."""
