@@ -17,7 +17,7 @@ from porthos.model.forces import Load
 from porthos.model.gears import GearJoint
 from porthos.model.model import Model
 from porthos.model.ports import Port
-from porthos.notation import Array
+from porthos.notation import Array, word
 from porthos.system.closing import Closing, close, held_bodies, is_open
 from porthos.system.coefficients import Placement, Rows
 from porthos.system.describe import describe
@@ -39,8 +39,7 @@ def assemble(
     model: Model, initial: Literal["project", "refuse"] = "project", hold: Iterable[Body | str] = ()
 ) -> MechanicalSystem:
     """The system of a model, with initial values on the constraints; the bodies to `hold` stay as they were given."""
-    if initial not in ("project", "refuse"):
-        raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
+    word(initial, f"model '{model.name}': initial", ("project", "refuse"))
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one with model.body(name, shape).")
     for joint in model.joints:
