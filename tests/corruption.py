@@ -262,12 +262,12 @@ CALLS = {
     "simulate": (lambda **given: ph.simulate(**{"model": model(), **given}), {"scheme": ph.Midpoint(), **RUN}),
     "simulate GGL": (lambda **given: ph.simulate(**{"model": model(), **given}), {"scheme": ph.MidpointGGL(), **RUN}),
     "simulate a model": (ph.simulate, {"model": model(), "scheme": ph.Midpoint(), "step": 0.01, "end": 0.03}),
-    "motor": (lambda value: ph.simulate(model(), ph.Midpoint(), 0.01, 0.03, inputs={"motor": value}), {"value": 0.1}),
-    "hand": (lambda value: ph.simulate(model(), ph.MidpointGGL(), 0.01, 0.03, inputs={"hand": value}), {"value": ONE}),
+    "motor": (lambda input: ph.simulate(model(), ph.Midpoint(), 0.01, 0.03, inputs={"motor": input}), {"input": 0.1}),
+    "hand": (lambda input: ph.simulate(model(), ph.MidpointGGL(), 0.01, 0.03, inputs={"hand": input}), {"input": ONE}),
     "assemble": (method("assemble"), {"initial": "project"}),
     "load a result": (ph.load, {"path": "part.nc", "lazy": None}),
     "resume": (resumed, {"path": "copy.nc", "model": None, "inputs": None, "on_failure": "raise"}),
-    "load_model": (ph.load_model, {"path": "model.yaml", "changes": {"bodies.box.mass": 2}}),
+    "load_model": (ph.load_model, {"path": "model.yaml", "changes": {"bodies.wheel.mass": 2}}),
     "simulate_file": (ph.simulate_file, {"path": "model.yaml", "changes": {}, "on_failure": "raise"}),
     "body of a run": (lambda name: finished()[name], {"name": "box"}),
     "joint of a run": (lambda name: finished().joint(name), {"name": "hinge"}),
@@ -281,13 +281,16 @@ CALLS = {
 
 # How messages call what was called where it has no name of its own.
 PART = {
-    "simulate GGL": ("simulate", "'fuzzed'"), "simulate": ("simulate", "'fuzzed'"), "simulate a model": ("simulate",),
+    "simulate GGL": ("simulate", "'fuzzed'", "inputs"), "simulate": ("simulate", "'fuzzed'", "inputs"),
+    "simulate a model": ("simulate", "'fuzzed'"),
     "simulate a workshop": ("simulate", "'fuzzed'", "inputs"), "simulate a system": ("simulate", "'spool'", "inputs"),
     "motor": ("'motor'",), "hand": ("'hand'",), "assemble": ("'fuzzed'", "assemble"), "load a result": ("load", "path"),
-    "resume": ("resume", "path", "simulate"), "load_model": ("path", "changes"), "simulate_file": ("path", "changes"),
+    "resume": ("resume", "path", "simulate", "inputs"), "load_model": ("path", "changes"),
+    "simulate_file": ("simulate", "path", "changes"),
     "body of a run": ("'fuzzed'",), "joint of a run": ("'fuzzed'",), "port of a run": ("'fuzzed'",),
     "save": ("path",), "export": ("export", "path"), "report": ("report", "path"),
-    "interconnect": ("interconnect", "connection"),
+    "interconnect": ("interconnect", "connection"), "Simulation": ("simulate", "scheme", "inputs"),
+    "Livens": ("Livens", "Midpoint"),  # of which it is made
 }  # fmt: skip
 
 
@@ -297,9 +300,11 @@ WORDS = ("a", "b", "at", "end", "name")  # arguments that are words of other sen
 def names_of(call, key, right, value):
     """Words of the part that was called, and of the argument that was corrupted: a message has one of each."""
     part = PART.get(call, (f"'{right['name']}'",) if "name" in right else (call.split()[0],))
-    if key == "name":
-        part = (*part, "name", f"'{value}'")
     found = [f"'{value}'", f"found {value!r}", *(text for text in (repr(value), str(value)) if len(text) > 2)]
+    with suppress(TypeError, ValueError, OverflowError):
+        found.append(f"found {np.asarray(value, dtype=np.float64).tolist()}")
+    part = (*part, *(["name", *found] if key == "name" else found if key == "path" else []))
+    found += ["port"] if call == "interconnect" else []
     return part, (*([f"{key}:", f"{key} =", f"{key}="] if key in WORDS else [key, key.removesuffix("s")]), *found)
 
 

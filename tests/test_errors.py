@@ -465,7 +465,7 @@ def test_unknown_port_in_the_inputs():
 )
 def test_shape_of_an_input(port, value, size, shape):
     words = (
-        f"port '{port}': expected {size} number(s)",
+        f"port '{port}': input: expected {size} number(s)",
         f"array of shape (10, {size})",
         f"found shape {shape}",
         "u(t)",

@@ -1,6 +1,7 @@
 """A thousand corrupted calls and files: success, or an error of ours that names the part. No traceback, no hang."""
 
 import os
+import re
 import signal
 import threading
 import warnings
@@ -59,6 +60,8 @@ def only_our_errors(part, argument=("",)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             yield
+    except ph.SimulationError as error:  # the call was right, and the run was not
+        assert re.search(r"'\w+' stopped at t = ", str(error))
     except ph.PorthosError as error:
         assert named(str(error), part, argument), f"{error} names none of {part}, or none of {argument}"
         assert "Traceback" not in str(error)

@@ -353,7 +353,7 @@ unknown = sp.Function("f")(q)
         ({"parameters": {"k": "soft"}}, "parameter 'k': expected a number, found 'soft'"),
         ({"velocities": None}, "no velocities given for q"),
         ({"velocities": [v, w]}, "found 1 coordinates .* and 2 velocities"),
-        ({"coordinates": [q + 1]}, r"expected symbols as coordinates, found q \+ 1"),
+        ({"coordinates": [q + 1]}, r"expected symbols as coordinates and velocities, found q \+ 1"),
         ({"velocities": [sp.Symbol("lambda")], "L": q}, "the name 'lambda' stands for two things"),
         ({"initial": ([0.0, 1.0], [0.0])}, "initial coordinates: expected 1 finite numbers"),
         ({"constraints": q - 1, "initial": ([0.5], [0.0])}, "miss constraint 0 on position level by -0.5"),
@@ -370,7 +370,10 @@ unknown = sp.Function("f")(q)
             {"constraints": ["q - 1"]},
             "'spring': constraint 0: expected a SymPy expression, found 'q - 1'. M",
         ),
-        ({"coordinates": ["q"]}, r"expected symbols as coordinates, found 'q'. Make them with sympy.symbols\('x v'"),
+        (
+            {"coordinates": ["q"]},
+            r"expected symbols as coordinates and velocities, found 'q'. Make them with sympy.symbols\('x v'",
+        ),
         ({"L": v**2 - sp.Heaviside(q)}, "no code can be generated for 'DiracDelta' in Lq. Use elementary functions"),
     ],
 )

@@ -207,7 +207,7 @@ def test_the_common_base_says_what_to_use():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"J": np.eye(3)}, r"'Duffing': J must have shape \(2, 2\) for 2 states \(q, p\) and 1 inputs, found \(3, 3\)"),
+        ({"J": np.eye(3)}, r"'Duffing': J must have .* for 2 states \(q, p\) and 1 inputs of ports, found \(3, 3\)"),
         ({"B": [1.0, 2.0]}, r"B must have shape \(2, 1\).*found \(2,\)"),
         ({"z": lambda x: x[:1]}, r"z must have shape \(2,\)"),
         ({"J": "skew"}, "J must hold numbers, found 'skew'"),

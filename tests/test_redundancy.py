@@ -60,3 +60,38 @@ def test_what_is_unique_is_the_same_whichever_joints_are_taken():
     run, plain = (ph.simulate(four_bar(kinds, R), ph.Midpoint(), 0.01, 0.2) for kinds in (HINGES, REDUCED))
     for name in "ABCD":
         assert run.joint(name).force[:, [0, 2]] == pytest.approx(plain.joint(name).force[:, [0, 2]], abs=1e-7)
+
+
+# --- singular configurations
+
+
+def parallelogram(hinges):
+    """A four-bar linkage whose bars lie on one line twice in a turn, where it could fold over."""
+    model, c, axis, spin = ph.Model("parallelogram"), np.array([np.cos(1.0), 0.0, np.sin(1.0)]), (0, 1, 0), (0, 2, 0)
+    along = np.array([1.0, 0.0, 0.0])
+    for name, start in (("crank", 0.0), ("rocker", 2.0)):
+        middle = start * along + c / 2
+        model.body(name, ph.Box(1.0, (1, 0.1, 0.1)), middle, ((0, 1, 0), -1.0), np.cross(spin, c / 2), spin)
+        model.revolute(f"{name} bearing", "ground", name, at=(start, 0, 0), axis=axis)
+    model.body("coupler", ph.Box(1.0, (2, 0.1, 0.1)), c + along, velocity=np.cross(spin, c))
+    if hinges:
+        model.revolute("B", "crank", "coupler", at=c, axis=axis)
+        model.revolute("C", "coupler", "rocker", at=c + 2 * along, axis=axis)
+    else:
+        model.spherical("B", "crank", "coupler", at=c)
+        model.cylindrical("C", "coupler", "rocker", at=c + 2 * along, axis=axis)
+    return model
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
+@pytest.mark.parametrize("hinges", [True, False], ids=["hinges", "ball and cylinder"])
+def test_singular_configurations_are_passed(scheme, hinges):
+    """Without gravity its cranks turn with constant speed, twice through a flat position, and it stays what it is."""
+    run = ph.simulate(parallelogram(hinges), scheme, 0.01, 3.0)
+    x = run["crank"].position
+    angle = np.unwrap(np.arctan2(x[:, 2], x[:, 0]))
+    assert angle[0] > 0.0 and angle[-1] < -np.pi
+    assert np.ptp(np.diff(angle)) < 1e-11
+    assert np.ptp(run.energy) <= 3e-12 * run.energy[0]
+    assert np.abs(run["coupler"].rotation - np.eye(3)).max() < 1e-11
+    assert run.position_error.max() < 1e-12

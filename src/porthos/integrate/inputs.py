@@ -166,7 +166,7 @@ def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"port '{terminal.name}': expected numbers or a function, found {given!r}.") from error
+        raise InputError(f"port '{terminal.name}': input: expected numbers or a function, found {given!r}.") from error
     if not np.all(np.isfinite(values)):
         raise InputError(f"port '{terminal.name}': its input holds numbers that are not finite.")
     if values.shape == (size,) or (size == 1 and values.shape == ()):
@@ -175,7 +175,7 @@ def signal_of(terminal: Terminal, given: Any, steps: int) -> tuple[str, Any]:
         return "table", values.reshape(steps, size)
     rows = f"an array of shape ({steps}, {size}) with one row for each step, " if steps else ""
     raise InputError(
-        f"port '{terminal.name}': expected {size} number(s), {rows}a function u(t) or a "
+        f"port '{terminal.name}': input: expected {size} number(s), {rows}a function u(t) or a "
         f"controller u(t, y) or u(t, y, state); found shape {values.shape}."
     )
 

@@ -15,7 +15,7 @@ from porthos.model.drives import TurnDrive
 from porthos.model.element_base import Law
 from porthos.model.gears import GearJoint
 from porthos.model.model import Model
-from porthos.notation import Array
+from porthos.notation import Array, word
 from porthos.system.acting import load_columns, terminals_of
 from porthos.system.closing import Closing, close, held_bodies, is_open, settled
 from porthos.system.coefficients import Placement, Rows
@@ -38,8 +38,7 @@ def assemble(
     model: Model, initial: Literal["project", "refuse"] = "project", hold: Iterable[Body | str] = ()
 ) -> MechanicalSystem:
     """The system of a model, with initial values on the constraints; the bodies to `hold` stay as they were given."""
-    if initial not in ("project", "refuse"):
-        raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
+    word(initial, f"model '{model.name}': initial", ("project", "refuse"))
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one with model.body(name, shape).")
     for joint in model.joints:

@@ -50,8 +50,6 @@ def place(system: MechanicalSystem, given: Values, found: Values, initial: Liter
 
     `given` is what the user said; the report says how far the state is from it.
     """
-    if not isinstance(initial, str) or initial not in ("project", "refuse"):
-        raise ModelError(f"initial: expected 'project' or 'refuse', found {initial!r}.")
     q, twist = found
     gaps = _violations(system, q, twist)
     if initial == "refuse":

@@ -179,7 +179,7 @@ class _Plain:
     def replace(self, where: str, given: Any) -> Any:
         import sympy as sp
 
-        if not isinstance(given, sp.Expr | int | float):
+        if not isinstance(given, sp.Expr | int | float) or isinstance(given, bool):
             raise ModelError(
                 f"{where}: expected a SymPy expression, found {given!r}. Make one with sympy.symbols, or from text "
                 "with sympy.sympify."
@@ -210,8 +210,8 @@ def _plain_symbols(name: str, coordinates: list[Any], velocities: Sequence[Any] 
         for symbol in (given, rate):
             if not isinstance(symbol, sp.Symbol | AppliedUndef | sp.Derivative):
                 raise ModelError(
-                    f"Lagrangian '{name}': expected symbols as coordinates, found {symbol!r}. Make them with "
-                    "sympy.symbols('x v', real=True)."
+                    f"Lagrangian '{name}': expected symbols as coordinates and velocities, found {symbol!r}. Make "
+                    "them with sympy.symbols('x v', real=True)."
                 )
         q = sp.Symbol(given.func.__name__, real=True) if isinstance(given, AppliedUndef) else given
         v = rate
