@@ -18,7 +18,7 @@ from porthos.errors import PorthosError
 from porthos.integrate.scheme import Contract
 from porthos.notation import Array
 from porthos.results.run import Run
-from porthos.show.axes import INK, label, legend, new_figure
+from porthos.show.axes import INK, PALETTE, label, new_figure
 from porthos.study.timing import wall_time
 from porthos.system.descriptor import Descriptor
 
@@ -27,6 +27,12 @@ SPARE = 0.3  # s, for the repetitions of a run
 WORST, FLOOR = 0.1, 1e-12  # errors beyond are not drawn
 TOLERANCES = (1e-4, 1e-6, 1e-8)
 COARSE, FINE = (25, 50, 100, 200), (100, 200, 400, 800, 1600)  # steps
+
+FAMILIES = (
+    "Midpoint", "MidpointGGL", "Composition 4", "Composition 6", "Composition 8", "Livens", "RadauIIA", "LobattoPair",
+    "Murua", "GeneralizedAlpha", "DOP853", "HEDOP5", "BDF", "IDA", "Gauss",
+)  # fmt: skip
+COMPILED = 6  # the first of them
 
 Plans = dict[str, tuple[Contract, tuple[int, ...]]]  # steps of a scheme; none stand for tolerances
 
@@ -112,19 +118,27 @@ def points(
     return np.array(found).reshape(-1, 2).T
 
 
+def style(name: str) -> dict[str, str]:
+    """The same colour and marker for a family in all panels; compiled schemes have full lines, others broken ones."""
+    family = name.split("(")[0].split(",")[0]
+    k = FAMILIES.index(family)
+    line = "-" if k < COMPILED else ":" if "adaptive" in name else "--"
+    return {"color": PALETTE[k % len(PALETTE)], "marker": "osPX^vD<>*hdp8+"[k], "linestyle": line}
+
+
 def draw() -> None:
     """Measure, and write both figures."""
-    figure, axes = new_figure(columns=3, panel=(4.6, 5.2))
+    figure, axes = new_figure(columns=3, panel=(4.6, 5.0))
     for ax, problem in zip(axes, (conservative, damped, lagrangian), strict=True):
         title, system, end, error, plans = problem()
-        for k, (name, (scheme, steps)) in enumerate(plans.items()):
+        for name, (scheme, steps) in plans.items():
             seconds, miss = points(system, end, error, scheme, steps)
             print(f"{title}: {name}: " + ", ".join(f"{t:.2g} s {e:.1e}" for t, e in zip(seconds, miss, strict=True)))
-            ax.loglog(seconds, miss, "osPX^vD<>*hd"[k] + ("-" if k < 7 else "--"), label=name, markersize=5)
+            ax.loglog(seconds, miss, **style(name), label=name, markersize=5)
         ax.set_title(title, fontsize=10, color=INK)
         label(ax, "error of the positions at the end", "wall time [s]", log=True)
         ax.set_ylim(FLOOR, WORST)
-        legend(ax, columns=1)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, frameon=False, fontsize=8, labelcolor=INK)
     for name, one in {"schemes": figure, "compositions": composition.figures()["errors"]}.items():
         one.savefig(FOLDER / f"{name}.png", dpi=150)
         print(f"figure written to {FOLDER / name}.png")
