@@ -23,6 +23,9 @@ from matplotlib.figure import Figure
 import porthos as ph
 from gallery import two_masses
 from gallery._common import Number, write_figures
+from porthos.examples.small_mass import DAMPING as DAMPING
+from porthos.examples.small_mass import model as model
+from porthos.examples.small_mass import run
 from porthos.integrate.runge_kutta import RungeKutta
 from porthos.notation import Array
 from porthos.show.axes import INK, label, legend, new_figure
@@ -88,7 +91,7 @@ def path(scheme: Any, system: Constrained, h: float, steps: int, x: Array) -> Ar
 
 
 @cache
-def run(scheme: Any = MURUA["Murua"], which: int = 1, mass: float = 0.0, steps: int = STEPS) -> Array:
+def swing(scheme: Any = MURUA["Murua"], which: int = 1, mass: float = 0.0, steps: int = STEPS) -> Array:
     """q and v (steps + 1, 8) of the pendulum until t = 0.2, with this mass in the middle (0) or at the tip (1)."""
     system = ViscousPendulum((mass, 1.0) if which == 0 else (1.0, mass))
     return path(scheme, system, STEP * STEPS / steps, steps, system.start())[:, :8]
@@ -96,12 +99,12 @@ def run(scheme: Any = MURUA["Murua"], which: int = 1, mass: float = 0.0, steps: 
 
 def ratios(scheme: Any, which: int) -> Array:
     """Largest distance from the motion without the mass, divided by the mass, for `MASSES`."""
-    return np.array([np.abs(run(scheme, which, m) - run(scheme, which)).max() / m for m in MASSES])
+    return np.array([np.abs(swing(scheme, which, m) - swing(scheme, which)).max() / m for m in MASSES])
 
 
 def chain(scheme: RungeKutta, mass: float) -> Array:
     """(x - x_0)/m of the chain at t = 1, (p1, p2, v1)."""
-    return (two_masses.light(scheme, mass).x[-1] - two_masses.light(scheme, 0.0).x[-1])[:3] / mass
+    return (run(scheme, mass).x[-1] - run(scheme, 0.0).x[-1])[:3] / mass
 
 
 def number() -> Number:
@@ -110,7 +113,7 @@ def number() -> Number:
     return {
         "chain": np.array([chain(two_masses.SCHEMES[name], 1e-10) for name in ("Radau IIA", "Lobatto IIIC")]),
         "spread": max(float(np.ptp(one) / one.mean()) for one in found),
-        "tip": run(ph.Murua(3))[-1, 2:4],
+        "tip": swing(ph.Murua(3))[-1, 2:4],
     }
 
 
@@ -124,9 +127,9 @@ def figures() -> dict[str, Figure]:
     label(ax, "distance to mass zero [m, m/s]", "mass [kg]", log=True)
     legend(ax, columns=2, outside=True)
     wrong, (ax,) = new_figure()
-    exact = two_masses.light(two_masses.SCHEMES["Radau IIA"], 0.0)
+    exact = run(two_masses.SCHEMES["Radau IIA"], 0.0)
     for name, scheme in {**two_masses.SCHEMES, "Gauss, one stage": ph.Gauss(1)}.items():
-        one = two_masses.light(scheme, 1e-12)
+        one = run(scheme, 1e-12)
         ax.plot(one.t[1:], np.abs(one.x[1:, 3] - exact.x[1:, 3]), label=name)
     label(ax, "error of $v_2$ [m/s], $m_2 = 10^{-12}$", log=True)
     legend(ax, columns=2, outside=True)

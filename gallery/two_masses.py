@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from gallery._common import Number, present
+from porthos.examples.small_mass import run as light
 from porthos.examples.two_masses import SCHEME, run
 from porthos.examples.two_masses import model as model
 from porthos.integrate.runge_kutta import RungeKutta
@@ -26,22 +27,11 @@ from porthos.show.axes import INK, label, legend, new_figure
 SCHEMES: dict[str, RungeKutta] = {"Gauss": SCHEME, "Radau IIA": ph.RadauIIA(3), "Lobatto IIIC": ph.LobattoIIIC(3)}
 PUSH = 3.0
 LIGHT = (1e-10, 1e-12, 1e-14, 1e-16, 1e-18)  # masses m2
-DAMPING = 1e-4  # of m2 when it tends to zero
 
 
 def driven(scheme: RungeKutta = SCHEME, step: float = 0.1, end: float = 20.0) -> ph.StateTrajectory:
     """Both masses damped, the first one pushed with a constant force (000, section 7.2.2)."""
     return ph.simulate(model(damping=(0.2, 0.5)), scheme, step=step, end=end, inputs={"push": PUSH})
-
-
-def light(scheme: RungeKutta, m2: float, step: float = 0.01, end: float = 1.0) -> ph.StateTrajectory:
-    """A second mass that is very light or zero, with a small damper (000, section 7.2.3).
-
-    It starts on the algebraic equation that is left for m2 = 0.
-    """
-    p1, p2 = 4.275, 15.0
-    v2 = ((20 - p2) - (p2 - p1 - 10)) / DAMPING
-    return ph.simulate(model(m2=m2, damping=(0.0, DAMPING), start=(p1, p2, 0.0, v2)), scheme, step=step, end=end)
 
 
 def distances(scheme: RungeKutta, masses: tuple[float, ...] = LIGHT) -> Array:

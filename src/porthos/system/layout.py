@@ -18,9 +18,9 @@ from porthos.notation import IntArray, records
 from porthos.system.constraints import loop_rows
 from porthos.system.pattern import GROUND, Sides, elimination_order, place_blocks
 
-ITERATION = 0.5  # share of a solve in the cost of an iteration
+ITERATION = 0.33  # cost of a multiplication in factors, in those of an iteration for each of a solve
 CHEAPEST = 3.0  # iterations that a factorisation costs at least
-COSTLY = 8.0  # factors that cost more than so many iterations are kept from step to step
+COSTLY = 5.0  # factors that cost more than so many iterations are kept from step to step
 # A pivot below this fraction of what was subtracted from it belongs to a row that repeats others. With a guess off the
 # constraints such a pivot is larger than round-off, so the first attempt is rough; the last one takes pivots seriously.
 # Without closed loops no row repeats others: small pivots are those of long chains, 4000 hinges have some of 1e-11.

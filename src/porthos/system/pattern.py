@@ -6,9 +6,9 @@ eliminated before ties its cluster of eliminated parts to a body that is still t
 - after all its bodies (the rows then keep all their columns of a Jacobian of full rank), or
 - after one of them, if the cluster of that body is not tied to the ground either: its rows are independent on the six
   motions of that cluster.
-Among the nodes allowed, the one with the fewest neighbouring unknowns goes first, which is O(N) on trees. Among those
-with equally many it is the one that has waited longest: a net is then taken off at many places in turn, which leaves
-a quarter less work than taking what comes next to the last one, and a chain from both ends.
+Among the nodes allowed, the one goes first whose neighbours get the fewest new neighbours by it, in the mean; on trees
+they get none, and the work is O(N). Among those with equally many it is the one with the fewest neighbouring unknowns,
+then the one that has waited longest: a net is taken off at many places in turn, and a chain from both ends.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from porthos.kernels.elimination import NEIGHBOUR, PIVOT, Pattern
 from porthos.notation import records
 
 GROUND = -1
+CROWD = 64  # neighbours from which on all of them count as strangers to each other: to count is quadratic
+Rank = tuple[float, int]
 Sides = list[tuple[int, int]]
 
 
@@ -65,9 +67,13 @@ class _Ordering:
             return False
         return len(clusters) == len(bodies) or not self.clusters.grounded[clusters[0]]
 
-    def degree(self, k: int) -> int:
-        """How many unknowns the neighbours of k have."""
-        return -1 if k in self.first else sum(self.sizes[n] for n in self.graph[k])
+    def rank(self, k: int) -> Rank:
+        """How many new neighbours the neighbours of k would get by its elimination, and how many unknowns they have."""
+        near = self.graph[k]
+        if k in self.first or not near:
+            return -1.0, 0
+        known = 0 if len(near) > CROWD else sum(len(near & self.graph[n]) for n in near)
+        return len(near) - 1 - known / len(near), sum(self.sizes[n] for n in near)
 
     def eliminate(self, k: int) -> list[int]:
         """Remove k from the graph, join its neighbours with each other, and return them."""
@@ -98,21 +104,21 @@ class _Ordering:
         A joint becomes allowed only when a body next to it is eliminated (the boundary of an eliminated cluster is
         a clique), so it is enough to look at the neighbours of what was eliminated last.
         """
-        degrees = [self.degree(k) for k in range(len(self.sizes))]
-        arrival = [-k for k in range(len(self.sizes))]  # when a node got its degree; at first leaves before roots
-        heap = [(degrees[k], arrival[k], k) for k in range(self.bodies)]
+        ranks = [self.rank(k) for k in range(len(self.sizes))]
+        arrival = [-k for k in range(len(self.sizes))]  # when a node got its rank; at first leaves before roots
+        heap = [(ranks[k], arrival[k], k) for k in range(self.bodies)]
         heapq.heapify(heap)
         result: list[tuple[int, list[int]]] = []
         while heap:
-            degree, _, k = heapq.heappop(heap)
-            if self.done[k] or degree != degrees[k] or not self.allowed(k):
+            rank, _, k = heapq.heappop(heap)
+            if self.done[k] or rank != ranks[k] or not self.allowed(k):
                 continue
             neighbours = self.eliminate(k)
             result.append((k, neighbours))
-            for n in neighbours:
-                if (now := self.degree(n)) != degrees[n]:
-                    degrees[n], arrival[n] = now, len(result)
-                heapq.heappush(heap, (degrees[n], arrival[n], n))
+            for n in neighbours:  # ranks of those around them may have changed as well: 5 % less work, twice the time
+                if (now := self.rank(n)) != ranks[n]:
+                    ranks[n], arrival[n] = now, len(result)
+                heapq.heappush(heap, (ranks[n], arrival[n], n))
         assert len(result) == len(self.sizes), "every body and joint must be eliminated"
         return result
 
