@@ -145,9 +145,12 @@ def test_long_rows_of_loops_cost_as_much_a_loop_as_short_ones():
     """No limit of size: 30 and 60 four-bars; dense matrices took eight times as long for the double."""
     models, times = [four_bars.model(count) for count in (30, 60)], []
     for model in models:
-        begin = process_time()
-        found = mobility(model)
-        times.append(process_time() - begin)
+        trials = []
+        for _ in range(3):
+            begin = process_time()
+            found = mobility(model)
+            trials.append(process_time() - begin)
+        times.append(min(trials))
         assert (found.freedom, found.redundant) == (1, 3 * len(found.repeats))
     assert len(found.repeats) == 60
     assert times[1] < 4 * times[0]
