@@ -5,6 +5,7 @@ import os
 import hypothesis
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each core has a worker; more threads would be in their way
 hypothesis.settings.register_profile("dev", max_examples=10, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

@@ -214,9 +214,9 @@ def test_a_run_with_other_states_far_apart_in_size_uses_atol_for_the_small_ones(
         ({"decrease": 1.0}, "0 < decrease < 1"),
         ({"increase": 1.0}, "increase > 1"),
         ({"good_steps": 0}, "good_steps >= 1"),
-        ({"max_steps": 1.5}, "max_steps >= 1"),
-        ({"rtol": "small"}, "expected numbers"),
-        ({"rtol": float("nan")}, "expected numbers"),
+        ({"max_steps": 1.5}, "max_steps: expected a whole number"),
+        ({"rtol": "small"}, "rtol: expected a number"),
+        ({"rtol": float("nan")}, "rtol: expected a number"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, expected):

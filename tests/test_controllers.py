@@ -136,7 +136,7 @@ def test_controllers_act_like_a_table_of_their_values(scheme):
 def test_what_a_controller_may_return(port, value):
     run = ph.simulate(machine(), ph.Midpoint(), H, 3 * H, inputs={port: lambda t, y: value})
     same = ph.simulate(machine(), ph.Midpoint(), H, 3 * H, inputs={port: (1, 2, 3) if port == "hand" else 2})
-    assert np.array_equal(run.q, same.q)
+    assert np.abs(run.q - same.q).max() < 1e-14  # the first guess knows constants, but asks no controller
 
 
 @pytest.mark.parametrize(

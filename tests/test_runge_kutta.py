@@ -212,7 +212,7 @@ def test_gauss_1_asks_a_controller_as_the_midpoint_scheme_does():
 
         run = ph.simulate(model, scheme, 0.1, 1.0, inputs={"damper": damper})
         assert run["bead"].velocity[:, 0] == pytest.approx((1 - 0.015) ** np.arange(11), abs=1e-15)
-    assert np.array(seen["Gauss"]) == pytest.approx(np.array(seen["Midpoint"][1:11]), abs=1e-15)
+    assert np.array(seen["Gauss"]) == pytest.approx(np.array(seen["Midpoint"]), abs=1e-15)
 
 
 def test_a_failing_input_keeps_what_was_computed():
@@ -235,8 +235,9 @@ def test_newton_that_fails_returns_the_part_computed():
     assert run.t.tolist() == [0.0]
     wild = ph.GeneralPHDAE("wild", ["x"], H=lambda x: x[0] ** 2 / 2, z=lambda x: [x[0]], R=lambda x: [[np.nan]])
     broken = ph.simulate(wild, ph.RadauIIA(1), 1.0, 2.0, start=[1.0], on_failure="return")
-    assert broken.status is ph.Status.NEWTON_STALLED
-    assert "NEWTON_STALLED" in repr(broken)
+    assert broken.status is ph.Status.BAD_INPUT
+    assert "'wild'" in broken.message and "R: its function returned" in broken.message
+    assert "BAD_INPUT" in repr(broken)
 
 
 @pytest.mark.parametrize(("scheme", "advice"), [(ph.Gauss(2), "Gauss carries it"), (ph.RadauIIA(2), "will jump")])
@@ -263,7 +264,10 @@ def test_summary_says_what_happened():
         ({"scheme": ph.Gauss}, r"found <class.*Did you mean ph.Gauss\(\)"),
         ({"start": [1.0]}, r"a state has 2 numbers \(q, p\), found shape \(1,\)"),
         ({"inputs": {"forse": 1.0}}, r"no port 'forse' to give an input to. Did you mean 'force'"),
-        ({"inputs": {"force": [1.0, 2.0]}}, r"port 'force': expected 1 number\(s\), an array of shape \(10, 1\)"),
+        (
+            {"inputs": {"force": [1.0, 2.0]}},
+            r"port 'force': input: expected 1 number\(s\), an array of shape",
+        ),
     ],
 )
 def test_messages(arguments, message):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from math import inf
 from numbers import Integral, Real
@@ -165,3 +165,14 @@ def check_steps(
     if not np.all((wanted >= 0.0) & (wanted <= end)):
         raise PorthosError(f"simulate: times: expected numbers between 0 and end = {end!r}, found {wanted.tolist()}.")
     return tuple(wanted.tolist())
+
+
+def kink(name: str, times: Iterable[float], step: float, end: float) -> str:
+    """A sentence about the first of the times, where a function jumps or bends, that is within a step; or nothing."""
+    within = [t for t in times if 0.0 < t < end and abs(t / step - round(t / step)) > WHOLE]
+    return (
+        f"'{name}' jumps or bends at t = {min(within):g}, within a step of {step:g} s. Results are more "
+        "accurate with a step of which such times are multiples."
+        if within
+        else ""
+    )

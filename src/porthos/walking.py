@@ -25,12 +25,11 @@ from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import Recorder, States, Walk, as_march, march_states
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
-from porthos.model.signals import kink
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
-from porthos.steps import Adaptive, Reversible, check_steps, count_steps
+from porthos.steps import Adaptive, Reversible, check_steps, count_steps, kink
 from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_descriptor
 from porthos.system.lagrangian_system import LagrangianSystem

@@ -14,9 +14,8 @@ from porthos.model.drives import Drive
 from porthos.model.gears import GEARS
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
-from porthos.model.signals import kink
 from porthos.model.simulation import Simulation
-from porthos.steps import Adaptive, count_steps
+from porthos.steps import Adaptive, count_steps, kink
 from porthos.system.mobility import Mobility, mobility
 
 SEVERAL = 6  # so many joints are listed by name

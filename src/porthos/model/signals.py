@@ -7,7 +7,7 @@ its slope jumps. A step of a simulation that ends there keeps its order.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from porthos.errors import ModelError
 from porthos.model.expressions import Formula, formula, rates
 from porthos.notation import Array, number, numbers, positive
-from porthos.steps import WHOLE
 
 Level: TypeAlias = Annotated[Any, "a number, or a vector"]
 Numbers: TypeAlias = Annotated[Any, "a list of numbers"]
@@ -35,17 +34,6 @@ def _level(value: ArrayLike, what: str) -> float | Array:
     if a.ndim > 1:
         raise ModelError(f"{what}: expected a number or a vector, found an array of shape {a.shape}.")
     return float(a) if a.ndim == 0 else a
-
-
-def kink(name: str, times: Iterable[float], step: float, end: float) -> str:
-    """A sentence about the first of the times, where a function jumps or bends, that is within a step; or nothing."""
-    within = [t for t in times if 0.0 < t < end and abs(t / step - round(t / step)) > WHOLE]
-    return (
-        f"'{name}' jumps or bends at t = {min(within):g}, within a step of {step:g} s. Results are more "
-        "accurate with a step of which such times are multiples."
-        if within
-        else ""
-    )
 
 
 class TimeSignal:

@@ -22,7 +22,7 @@ from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.scheme import Scheme
 from porthos.kernels.tables import LENGTH, TURN, VALUE
-from porthos.notation import file_path
+from porthos.notation import file_path, flag
 from porthos.results.journal import at_rest, recover
 from porthos.results.states import StateTrajectory
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
@@ -79,6 +79,8 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory | StateTrajec
     reads what is needed when it is needed; by default, one of more than 256 MB does.
     """
     path = file_path(path)
+    if lazy is not None:
+        flag(lazy, "load: lazy")
     _look(path)
     with explained(path), _sound(path), _opened(path) as file:
         if GROUP not in file and PLACES in file.attrs:

@@ -107,6 +107,8 @@ def loaded(source: str) -> ModuleType:
 class GeneratedTerms(Terms):
     """The terms of a symbolic Lagrangian; each function is compiled when it is first used."""
 
+    analytic = True
+
     def __init__(self, of: SymbolicLagrangian) -> None:
         self._name, self.n, self.m, self.k = of.name, of.q.rows, of.g.rows, of.Bt.cols
         self.rheonomic, self.quadratic = of.rheonomic, of.quadratic

@@ -95,9 +95,7 @@ class LagrangianSystem(PHDAE):
     @property
     def tangent_cost(self) -> int:
         """Few evaluations of `residual` where derivatives are known."""
-        zero = np.zeros(self.n)
-        known = self.terms.tangent(0.0, zero, zero, zero, np.zeros(self.terms.k)) is not None
-        return ANALYTIC if known else super().tangent_cost
+        return ANALYTIC if self.terms.analytic else super().tangent_cost
 
     def split(self, x: Array) -> tuple[Array, Array, Array]:
         """(q, v, lambda) of a state."""

@@ -30,6 +30,7 @@ class Terms(ABC):
     k: int  # inputs
     rheonomic: bool  # whether the constraints depend on time
     quadratic: bool  # whether L is known to be quadratic in v
+    analytic: bool = False  # whether `tangent` is known
     active: Array  # (1 + m, n) 1 where L and each constraint depend on a coordinate, 0 where it is cyclic
 
     @abstractmethod
