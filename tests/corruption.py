@@ -136,8 +136,10 @@ CALLS = {
     "Sphere": (ph.Sphere, {"mass": 1.0, "radius": 0.1}),
     "Rod": (ph.Rod, {"mass": 1.0, "length": 1.0, "axis": "z"}),
     "Inertia": (ph.Inertia, {"mass": 1.0, "tensor": np.diag([1.0, 1.0, 1.5])}),
-    "body": (method("body"), {"name": "new", "inertia": ph.Sphere(1.0, 0.1), **PLACED}),
-    "point_mass": (method("point_mass"), {"name": "new", "mass": 1.0, "position": (0, 0, 0), "velocity": (0, 0, 0)}),
+    "body": (method("body"), {"name": "new", "inertia": ph.Sphere(1.0, 0.1), **PLACED, "hold": True}),
+    "point_mass": (
+        method("point_mass"), {"name": "new", "mass": 1.0, "position": (0, 0, 0), "velocity": (0, 0, 0), "hold": True},
+    ),
     "spherical": (method("spherical"), {**BETWEEN, "at_b": (1.5, 0, 0), **PLACE}),
     "revolute": (method("revolute"), {**ALONG, **TURNED, **PLACE}),
     "cylindrical": (method("cylindrical"), {**ALONG, **TURNED}),
@@ -252,7 +254,7 @@ CALLS = {
     ),
     "simulate a workshop": (
         lambda **given: ph.simulate(workshop(), ph.Midpoint(), 0.01, 0.03, **given),
-        {"inputs": {"motor": 0.1}, "every": 3},
+        {"inputs": {"motor": 0.1}, "every": 3, "hold": ["wheel"]},
     ),
     "simulate a system": (
         lambda **given: ph.simulate(SPOOL, ph.RadauIIA(2), **given),
@@ -264,7 +266,7 @@ CALLS = {
     "simulate a model": (ph.simulate, {"model": model(), "scheme": ph.Midpoint(), "step": 0.01, "end": 0.03}),
     "motor": (lambda input: ph.simulate(model(), ph.Midpoint(), 0.01, 0.03, inputs={"motor": input}), {"input": 0.1}),
     "hand": (lambda input: ph.simulate(model(), ph.MidpointGGL(), 0.01, 0.03, inputs={"hand": input}), {"input": ONE}),
-    "assemble": (method("assemble"), {"initial": "project"}),
+    "assemble": (method("assemble"), {"initial": "project", "hold": ["box"]}),
     "load a result": (ph.load, {"path": "part.nc", "lazy": None}),
     "resume": (resumed, {"path": "copy.nc", "model": None, "inputs": None, "on_failure": "raise"}),
     "load_model": (ph.load_model, {"path": "model.yaml", "changes": {"bodies.wheel.mass": 2}}),

@@ -85,22 +85,53 @@ def perturbed_loop(rng: np.random.Generator, far: float) -> ph.Model:
     return model
 
 
-def stretched_chain(rng: np.random.Generator, far: float) -> tuple[ph.Model, float]:
-    """Bars with ball joints between two points of the ground that lie further apart than the bars reach."""
+def stretched_chain(rng: np.random.Generator, far: float) -> tuple[ph.Model, str, str]:
+    """Bars with ball joints between two points of the ground that lie further apart than the bars reach.
+
+    With the joint that is to blame, the last in the order in which they are added at random, and what it lacks.
+    """
     lengths = rng.uniform(0.3, 1.0, int(rng.integers(2, 5)))
     gap = float(rng.uniform(0.05, 0.5))
     away = rng.normal(size=3)
     end = (lengths.sum() + gap) * away / np.linalg.norm(away)
-    model, last = ph.Model("chain"), ("ground", np.zeros(3))
+    model, last, balls = ph.Model("chain"), ("ground", np.zeros(3)), []
     for k, length in enumerate(lengths):
         turn = (rng.normal(size=3), far * rng.normal())
         half, name = np.array([length / 2, 0, 0]), f"bar{k}"
         box = ph.Box(1.0, (length, 0.05, 0.05))
         model.body(name, box, position=end * k / len(lengths) + far * rng.normal(size=3), rotation=turn)
-        model.spherical(f"ball{k}", last[0], name, at=last[1], at_b=-half, frame="body")
+        balls.append((*last, name, -half))
         last = name, half
-    model.spherical("last", last[0], "ground", at=last[1], at_b=end, frame="body")
-    return model, gap
+    balls.append((*last, "ground", end))
+    order = rng.permutation(len(balls))
+    for k in order:
+        a, at, b, at_b = balls[k]
+        model.spherical(f"ball{k}", a, b, at=at, at_b=at_b, frame="body")
+    return model, f"spherical joint 'ball{order[-1]}'", f"{gap} m"
+
+
+def twisted_slides(rng: np.random.Generator, far: float) -> tuple[ph.Model, str, str]:
+    """Three slides, which reach every point without turning, and a hinge whose axis they cannot meet; as before."""
+    model, last = ph.Model("slides"), "ground"
+    for k, axis in enumerate(rotation_matrix(rng.normal(size=4))):
+        turn = (rng.normal(size=3), far * rng.normal())
+        model.body(f"slide{k}", ph.Box(1.0, (0.3, 0.2, 0.1)), position=far * rng.normal(size=3), rotation=turn)
+        model.prismatic(f"rail{k}", last, f"slide{k}", at=rng.normal(size=3), at_b=(0, 0, 0), axis=axis, frame="body")
+        last = f"slide{k}"
+    angle, axis, (normal, _) = float(rng.uniform(0.1, 1.0)), (n := rng.normal(size=3)), normals(n)
+    axis_b = rotation_matrix((normal, angle)) @ axis
+    model.revolute("hinge", last, "ground", (0.1, 0, 0), axis, rng.normal(size=3), axis_b, frame="body")
+    return model, "revolute joint 'hinge'", f"{angle} rad"
+
+
+def hang_more(model: ph.Model, rng: np.random.Generator) -> None:
+    """A closed triangle of bars on the first body: joints after those that cannot close, which are not to blame."""
+    last, end = model.bodies[0].name, (0, 0, 0)
+    for k in range(2):
+        model.body(f"more{k}", ph.Box(1.0, (0.4, 0.05, 0.05)), position=rng.normal(size=3))
+        model.spherical(f"more ball{k}", last, f"more{k}", at=end, at_b=(-0.2, 0, 0), frame="body")
+        last, end = f"more{k}", (0.2, 0, 0)
+    model.spherical("more last", last, model.bodies[0], at=end, at_b=(0.3, 0.2, 0), frame="body")
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -112,11 +143,14 @@ def test_200_perturbed_mechanisms(seed):
         found = close(model)
         assert max(max(g.distance_left, g.angle_left) for g in found.joints) < 1e-12
     for k in range(5):
-        model, gap = stretched_chain(rng, far=(0.1, 1.0)[k % 2])
-        with pytest.raises(ph.InconsistentStateError, match="spherical joint 'last' cannot close") as error:
+        model, joint, gap = (stretched_chain, twisted_slides)[(seed + k) % 2](rng, far=(0.1, 1.0)[k // 2 % 2])
+        if k > 2:
+            hang_more(model, rng)
+        with pytest.raises(ph.InconsistentStateError, match=f"together. {joint} cannot close: a gap of") as error:
             close(model)
-        least = float(str(error.value).partition("a gap of ")[2].split()[0])
-        assert least == pytest.approx(gap, rel=1e-3)  # the distance minus the lengths of all bars
+        (found, unit), (least, wanted) = str(error.value).partition("a gap of ")[2].split()[:2], gap.split()
+        assert (float(found), unit) == (pytest.approx(float(least), rel=1e-3), wanted)
+        assert str(error.value).count("cannot close") == 1
 
 
 def test_a_four_bar_is_assembled_and_runs():
@@ -158,6 +192,24 @@ def test_velocities_follow_from_a_rate_with_a_body_held():
     assert q[0, 0] == pytest.approx(np.asarray(model.bodies[0].position), abs=1e-15)
     assert q[2, 0] == pytest.approx([place, 0, 0], abs=1e-14)
     assert v[2, 0] == pytest.approx([2.5 * speed, 0, 0], abs=1e-13)
+
+
+def test_bodies_are_held_in_runs_and_files(tmp_path):
+    """The same start by `hold` of simulate, of a body and of the file that the result holds."""
+    model, place, speed = slider_crank(0.7, rate=2.5)
+    crank = np.asarray(model.bodies[0].position)
+    run = ph.simulate(model, ph.Midpoint(), 0.01, 0.05, hold=["crank"])
+    assert run["crank"].position[0] == pytest.approx(crank, abs=1e-15)
+    assert run["slider"].position[0] == pytest.approx([place, 0, 0], abs=1e-14)
+    assert run["slider"].velocity[0] == pytest.approx([2.5 * speed, 0, 0], abs=1e-13)
+    assert np.linalg.norm(ph.simulate(model, ph.Midpoint(), 0.01, 0.05)["crank"].position[0] - crank) > 1e-3
+    always, _, _ = slider_crank(0.7, rate=2.5, hold=True)
+    (tmp_path / "run.yaml").write_text(ph.load(run.save(tmp_path / "run.nc")).model_file)
+    for other in (ph.simulate(always, ph.Midpoint(), 0.01, 0.05), ph.simulate_file(tmp_path / "run.yaml")):
+        assert np.array_equal(other.raw.q, run.raw.q) and np.array_equal(other.raw.v, run.raw.v)
+    assert not model.bodies[0].hold
+    with pytest.raises(ph.PorthosError, match="hold: expected a model to assemble, found MechanicalSystem"):
+        ph.simulate(model.assemble(), ph.Midpoint(), 0.01, 0.05, hold=["crank"])
 
 
 def test_velocities_follow_from_a_body_held():

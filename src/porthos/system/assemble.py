@@ -57,7 +57,8 @@ def assemble(
     _require_whole_beams(model, placement, (q, given[0]), (twist, given[1]))
     place(system, given, (q, twist), initial)
     system.assembly = () if closing is None else closing.joints
-    system.model = None if held else snapshot(model)  # a file does not say which bodies were held
+    system.held = tuple(body.name for body in model.bodies if body.name in held)
+    system.model = snapshot(model, held)
     return system
 
 
