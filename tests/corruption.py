@@ -140,12 +140,12 @@ CALLS = {
     "point_mass": (
         method("point_mass"), {"name": "new", "mass": 1.0, "position": (0, 0, 0), "velocity": (0, 0, 0), "hold": True},
     ),
-    "spherical": (method("spherical"), {**BETWEEN, "at_b": (1.5, 0, 0), **PLACE}),
+    "spherical": (method("spherical"), {**BETWEEN, "at_b": (1.5, 0, 0), "angular_velocity": (1, 0, 0), **PLACE}),
     "revolute": (method("revolute"), {**ALONG, **TURNED, **PLACE}),
-    "cylindrical": (method("cylindrical"), {**ALONG, **TURNED}),
+    "cylindrical": (method("cylindrical"), {**ALONG, **TURNED, "slide_rate": 0.1}),
     "prismatic": (method("prismatic"), {**ALONG, "rotation_b": ((0, 1, 0), 0.1), "rate": 0.1, **PLACE}),
-    "universal": (method("universal"), {**BETWEEN, "axis_a": (0, 1, 0), "axis_b": (0, 0, 1)}),
-    "planar": (method("planar"), {**ACROSS, "normal_b": (0, 1, 0)}),
+    "universal": (method("universal"), {**BETWEEN, "axis_a": (0, 1, 0), "axis_b": (0, 0, 1), "turn_rates": (0.1, 0.2)}),
+    "planar": (method("planar"), {**ACROSS, "normal_b": (0, 1, 0), "rate": 0.1, "velocity": (1, 0, 0)}),
     "fixed": (method("fixed"), {**BETWEEN, "rotation_b": np.eye(3), **PLACE}),
     "distance": (
         method("distance"),

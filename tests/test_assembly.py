@@ -235,6 +235,61 @@ def test_a_rate_of_a_slide():
     assert 0.5 * np.cross(q[0, 1:], v[0, 1:]).sum(axis=0) == pytest.approx([0, 0, 1], abs=1e-12)
 
 
+RATES = {
+    "spherical": {"angular_velocity": (0.4, -1.1, 0.7)},
+    "cylindrical": {"rate": 1.3, "slide_rate": -0.6},
+    "universal": {"turn_rates": (0.9, -1.4)},
+    "planar": {"rate": 0.8, "velocity": (0.5, -0.2, 0.3)},
+}
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize("kind", RATES)
+def test_all_rates_of_a_joint(kind, rough, tmp_path):
+    """Velocities against a body that moves itself are those given, in frames of bodies and in files."""
+    rng, model = np.random.default_rng(3), ph.Model("pair")
+    places = [(rng.normal(size=3), rotation_matrix(rng.normal(size=4))) for _ in range(2)]
+    for name, (x, R) in zip("ab", places, strict=True):
+        off = 0.3 * rng.normal(size=3) if rough else np.zeros(3)
+        model.body(name, ph.Box(1, (1, 2, 3)), position=x + off, rotation=R)
+    model.revolute("hinge", "ground", "a", at=(0, 0, 0), at_b=(1, 0, 0), axis=(0, 0, 1), frame="body", rate=2.0)
+    given, rates = frames(kind, rng.normal(size=3), rng, *places), dict(RATES[kind])
+    if kind == "planar":  # the velocity is in the plane
+        rates["velocity"] = np.cross(given["normal"], rates["velocity"])
+    joint = getattr(model, kind)("J", "a", "b", **given, **rates, frame="body")
+    assert joint.rates
+    for one in (model, ph.load_model(model.save(tmp_path / "pair.yaml"))):
+        run = ph.simulate(one, ph.Midpoint(), 0.001, 0.001)
+        (xa, Ra, va, wa), (xb, Rb, vb, wb) = (
+            [getattr(run[name], key)[0] for key in ("position", "rotation", "velocity", "angular_velocity")]
+            for name in "ab"
+        )
+        assert wa == pytest.approx([0, 0, 2], abs=1e-12)
+        at_b = xb + Rb @ given["at_b"]
+        turn, slide = wb - wa, vb + np.cross(wb, at_b - xb) - va - np.cross(wa, at_b - xa)
+        match kind:
+            case "spherical":
+                expected = Ra @ rates["angular_velocity"], np.zeros(3)
+            case "cylindrical":
+                expected = 1.3 * Ra @ given["axis"], -0.6 * Ra @ given["axis"]
+            case "universal":
+                expected = 0.9 * Ra @ given["axis_a"] - 1.4 * Rb @ given["axis_b"], np.zeros(3)
+            case "planar":
+                expected = 0.8 * Ra @ given["normal"], Ra @ rates["velocity"]
+        assert turn == pytest.approx(expected[0], abs=1e-12)
+        assert slide == pytest.approx(expected[1], abs=1e-12)
+
+
+def test_a_velocity_out_of_the_plane():
+    model = ph.Model("puck")
+    model.body("puck", ph.Cylinder(1, 0.1, 0.02))
+    model.planar("ice", "ground", "puck", at=(0, 0, 0), normal=(0, 0, 1), velocity=(1, 0, 0.5))
+    with pytest.raises(ph.InconsistentStateError, match=r"planar joint 'ice': velocity: expected 0.5, found"):
+        model.assemble()
+    with pytest.raises(ph.ModelError, match=r"universal joint 'U': turn_rates: expected 2 numbers"):
+        model.universal("U", "ground", "puck", (0, 0, 0), (1, 0, 0), (0, 1, 0), turn_rates=(1, 2, 3))
+
+
 def test_rates_that_contradict_each_other():
     model, _, _ = slider_crank(0.7, rate=1.0)
     model.body("wheel", ph.Sphere(1, 0.1))

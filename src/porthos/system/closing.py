@@ -103,7 +103,7 @@ def held_bodies(model: Model, hold: Iterable[Body | str]) -> set[str]:
     names = [body.name for body in model.bodies]
     if not isinstance(hold, Iterable):
         raise ModelError(f"model '{model.name}': hold: expected bodies or their names, found {hold!r}.")
-    held = [getattr(part, "name", part) for part in ([hold] if isinstance(hold, str) else hold)]
+    held: list[Any] = [getattr(part, "name", part) for part in ([hold] if isinstance(hold, str) else hold)]
     for name in held:
         if not isinstance(name, str) or name not in names:
             raise ModelError(f"model '{model.name}': hold: found no body {name!r}. {nearest(name, names)}")
