@@ -85,22 +85,53 @@ def perturbed_loop(rng: np.random.Generator, far: float) -> ph.Model:
     return model
 
 
-def stretched_chain(rng: np.random.Generator, far: float) -> tuple[ph.Model, float]:
-    """Bars with ball joints between two points of the ground that lie further apart than the bars reach."""
+def stretched_chain(rng: np.random.Generator, far: float) -> tuple[ph.Model, str, str]:
+    """Bars with ball joints between two points of the ground that lie further apart than the bars reach.
+
+    With the joint that is to blame, the last in the order in which they are added at random, and what it lacks.
+    """
     lengths = rng.uniform(0.3, 1.0, int(rng.integers(2, 5)))
     gap = float(rng.uniform(0.05, 0.5))
     away = rng.normal(size=3)
     end = (lengths.sum() + gap) * away / np.linalg.norm(away)
-    model, last = ph.Model("chain"), ("ground", np.zeros(3))
+    model, last, balls = ph.Model("chain"), ("ground", np.zeros(3)), []
     for k, length in enumerate(lengths):
         turn = (rng.normal(size=3), far * rng.normal())
         half, name = np.array([length / 2, 0, 0]), f"bar{k}"
         box = ph.Box(1.0, (length, 0.05, 0.05))
         model.body(name, box, position=end * k / len(lengths) + far * rng.normal(size=3), rotation=turn)
-        model.spherical(f"ball{k}", last[0], name, at=last[1], at_b=-half, frame="body")
+        balls.append((*last, name, -half))
         last = name, half
-    model.spherical("last", last[0], "ground", at=last[1], at_b=end, frame="body")
-    return model, gap
+    balls.append((*last, "ground", end))
+    order = rng.permutation(len(balls))
+    for k in order:
+        a, at, b, at_b = balls[k]
+        model.spherical(f"ball{k}", a, b, at=at, at_b=at_b, frame="body")
+    return model, f"spherical joint 'ball{order[-1]}'", f"{gap} m"
+
+
+def twisted_slides(rng: np.random.Generator, far: float) -> tuple[ph.Model, str, str]:
+    """Three slides, which reach every point without turning, and a hinge whose axis they cannot meet; as before."""
+    model, last = ph.Model("slides"), "ground"
+    for k, axis in enumerate(rotation_matrix(rng.normal(size=4))):
+        turn = (rng.normal(size=3), far * rng.normal())
+        model.body(f"slide{k}", ph.Box(1.0, (0.3, 0.2, 0.1)), position=far * rng.normal(size=3), rotation=turn)
+        model.prismatic(f"rail{k}", last, f"slide{k}", at=rng.normal(size=3), at_b=(0, 0, 0), axis=axis, frame="body")
+        last = f"slide{k}"
+    angle, axis, (normal, _) = float(rng.uniform(0.1, 1.0)), (n := rng.normal(size=3)), normals(n)
+    axis_b = rotation_matrix((normal, angle)) @ axis
+    model.revolute("hinge", last, "ground", (0.1, 0, 0), axis, rng.normal(size=3), axis_b, frame="body")
+    return model, "revolute joint 'hinge'", f"{angle} rad"
+
+
+def hang_more(model: ph.Model, rng: np.random.Generator) -> None:
+    """A closed triangle of bars on the first body: joints after those that cannot close, which are not to blame."""
+    last, end = model.bodies[0].name, (0, 0, 0)
+    for k in range(2):
+        model.body(f"more{k}", ph.Box(1.0, (0.4, 0.05, 0.05)), position=rng.normal(size=3))
+        model.spherical(f"more ball{k}", last, f"more{k}", at=end, at_b=(-0.2, 0, 0), frame="body")
+        last, end = f"more{k}", (0.2, 0, 0)
+    model.spherical("more last", last, model.bodies[0], at=end, at_b=(0.3, 0.2, 0), frame="body")
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -112,11 +143,14 @@ def test_200_perturbed_mechanisms(seed):
         found = close(model)
         assert max(max(g.distance_left, g.angle_left) for g in found.joints) < 1e-12
     for k in range(5):
-        model, gap = stretched_chain(rng, far=(0.1, 1.0)[k % 2])
-        with pytest.raises(ph.InconsistentStateError, match="spherical joint 'last' cannot close") as error:
+        model, joint, gap = (stretched_chain, twisted_slides)[(seed + k) % 2](rng, far=(0.1, 1.0)[k // 2 % 2])
+        if k > 2:
+            hang_more(model, rng)
+        with pytest.raises(ph.InconsistentStateError, match=f"together. {joint} cannot close: a gap of") as error:
             close(model)
-        least = float(str(error.value).partition("a gap of ")[2].split()[0])
-        assert least == pytest.approx(gap, rel=1e-3)  # the distance minus the lengths of all bars
+        (found, unit), (least, wanted) = str(error.value).partition("a gap of ")[2].split()[:2], gap.split()
+        assert (float(found), unit) == (pytest.approx(float(least), rel=1e-3), wanted)
+        assert str(error.value).count("cannot close") == 1
 
 
 def test_a_four_bar_is_assembled_and_runs():
@@ -160,6 +194,24 @@ def test_velocities_follow_from_a_rate_with_a_body_held():
     assert v[2, 0] == pytest.approx([2.5 * speed, 0, 0], abs=1e-13)
 
 
+def test_bodies_are_held_in_runs_and_files(tmp_path):
+    """The same start by `hold` of simulate, of a body and of the file that the result holds."""
+    model, place, speed = slider_crank(0.7, rate=2.5)
+    crank = np.asarray(model.bodies[0].position)
+    run = ph.simulate(model, ph.Midpoint(), 0.01, 0.05, hold=["crank"])
+    assert run["crank"].position[0] == pytest.approx(crank, abs=1e-15)
+    assert run["slider"].position[0] == pytest.approx([place, 0, 0], abs=1e-14)
+    assert run["slider"].velocity[0] == pytest.approx([2.5 * speed, 0, 0], abs=1e-13)
+    assert np.linalg.norm(ph.simulate(model, ph.Midpoint(), 0.01, 0.05)["crank"].position[0] - crank) > 1e-3
+    always, _, _ = slider_crank(0.7, rate=2.5, hold=True)
+    (tmp_path / "run.yaml").write_text(ph.load(run.save(tmp_path / "run.nc")).model_file)
+    for other in (ph.simulate(always, ph.Midpoint(), 0.01, 0.05), ph.simulate_file(tmp_path / "run.yaml")):
+        assert np.array_equal(other.raw.q, run.raw.q) and np.array_equal(other.raw.v, run.raw.v)
+    assert not model.bodies[0].hold
+    with pytest.raises(ph.PorthosError, match="hold: expected a model to assemble, found MechanicalSystem"):
+        ph.simulate(model.assemble(), ph.Midpoint(), 0.01, 0.05, hold=["crank"])
+
+
 def test_velocities_follow_from_a_body_held():
     model, _, speed = slider_crank(0.7, velocity=(-0.1 * np.sin(0.7), 0.1 * np.cos(0.7), 0), angular_velocity=(0, 0, 1))
     v = model.assemble(hold=[model.bodies[0]]).initial_arrays()[1]
@@ -181,6 +233,61 @@ def test_a_rate_of_a_slide():
     system = other.assemble(hold=["crank"])
     q, v = system.initial_arrays()
     assert 0.5 * np.cross(q[0, 1:], v[0, 1:]).sum(axis=0) == pytest.approx([0, 0, 1], abs=1e-12)
+
+
+RATES = {
+    "spherical": {"angular_velocity": (0.4, -1.1, 0.7)},
+    "cylindrical": {"rate": 1.3, "slide_rate": -0.6},
+    "universal": {"turn_rates": (0.9, -1.4)},
+    "planar": {"rate": 0.8, "velocity": (0.5, -0.2, 0.3)},
+}
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize("kind", RATES)
+def test_all_rates_of_a_joint(kind, rough, tmp_path):
+    """Velocities against a body that moves itself are those given, in frames of bodies and in files."""
+    rng, model = np.random.default_rng(3), ph.Model("pair")
+    places = [(rng.normal(size=3), rotation_matrix(rng.normal(size=4))) for _ in range(2)]
+    for name, (x, R) in zip("ab", places, strict=True):
+        off = 0.3 * rng.normal(size=3) if rough else np.zeros(3)
+        model.body(name, ph.Box(1, (1, 2, 3)), position=x + off, rotation=R)
+    model.revolute("hinge", "ground", "a", at=(0, 0, 0), at_b=(1, 0, 0), axis=(0, 0, 1), frame="body", rate=2.0)
+    given, rates = frames(kind, rng.normal(size=3), rng, *places), dict(RATES[kind])
+    if kind == "planar":  # the velocity is in the plane
+        rates["velocity"] = np.cross(given["normal"], rates["velocity"])
+    joint = getattr(model, kind)("J", "a", "b", **given, **rates, frame="body")
+    assert joint.rates
+    for one in (model, ph.load_model(model.save(tmp_path / "pair.yaml"))):
+        run = ph.simulate(one, ph.Midpoint(), 0.001, 0.001)
+        (xa, Ra, va, wa), (xb, Rb, vb, wb) = (
+            [getattr(run[name], key)[0] for key in ("position", "rotation", "velocity", "angular_velocity")]
+            for name in "ab"
+        )
+        assert wa == pytest.approx([0, 0, 2], abs=1e-12)
+        at_b = xb + Rb @ given["at_b"]
+        turn, slide = wb - wa, vb + np.cross(wb, at_b - xb) - va - np.cross(wa, at_b - xa)
+        match kind:
+            case "spherical":
+                expected = Ra @ rates["angular_velocity"], np.zeros(3)
+            case "cylindrical":
+                expected = 1.3 * Ra @ given["axis"], -0.6 * Ra @ given["axis"]
+            case "universal":
+                expected = 0.9 * Ra @ given["axis_a"] - 1.4 * Rb @ given["axis_b"], np.zeros(3)
+            case "planar":
+                expected = 0.8 * Ra @ given["normal"], Ra @ rates["velocity"]
+        assert turn == pytest.approx(expected[0], abs=1e-12)
+        assert slide == pytest.approx(expected[1], abs=1e-12)
+
+
+def test_a_velocity_out_of_the_plane():
+    model = ph.Model("puck")
+    model.body("puck", ph.Cylinder(1, 0.1, 0.02))
+    model.planar("ice", "ground", "puck", at=(0, 0, 0), normal=(0, 0, 1), velocity=(1, 0, 0.5))
+    with pytest.raises(ph.InconsistentStateError, match=r"planar joint 'ice': velocity: expected 0.5, found"):
+        model.assemble()
+    with pytest.raises(ph.ModelError, match=r"universal joint 'U': turn_rates: expected 2 numbers"):
+        model.universal("U", "ground", "puck", (0, 0, 0), (1, 0, 0), (0, 1, 0), turn_rates=(1, 2, 3))
 
 
 def test_rates_that_contradict_each_other():

@@ -129,6 +129,27 @@ def test_state_keeps_its_form(tmp_path, small_blocks):
         assert_same_file(path, whole)
 
 
+def test_bodies_are_held_again(tmp_path, small_blocks):
+    """The model that is given again is assembled with the bodies that the run held."""
+
+    def heap():
+        model = ph.Model("heap", gravity=(0, 0, -9.81))
+        for name, place in (("upper", (0.2, 0, 0)), ("lower", (1.3, 0, -0.6))):
+            model.body(name, ph.Box(1, (1, 0.1, 0.1)), position=place)
+        model.revolute("A", "ground", "upper", at=(0, 0, 0), at_b=(-0.5, 0, 0), axis=(0, 1, 0), frame="body")
+        model.revolute("B", "upper", "lower", at=(0.5, 0, 0), at_b=(-0.5, 0, 0), axis=(0, 1, 0), frame="body")
+        model.load("push", "upper", force=lambda t: (0, 0, t), at=(0.2, 0, 0))
+        return model
+
+    path, given = tmp_path / "run.nc", (ph.Midpoint(), 0.005, 0.3)
+    whole = ph.simulate(heap(), *given, hold=["lower"])
+    assert whole["lower"].position[0] == pytest.approx([1.3, 0, -0.6], abs=1e-12)
+    assert np.abs(heap().assemble().initial_arrays()[0][1, 0] - whole["lower"].position[0]).max() > 0.01
+    with pytest.raises(KeyboardInterrupt):
+        ph.simulate(stopped(0.1, heap()), *given, hold=["lower"], out=path)
+    assert_identical(whole, ph.resume(path, heap()))
+
+
 def two_bodies(power=None):
     """Loads and ports that a file can hold entirely."""
     model = ph.Model("pair", gravity=(0, 0, -9.81))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -19,6 +19,7 @@ from porthos.integrate.progress import progress_bar
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.state_scheme import StateScheme
 from porthos.kernels import ahead
+from porthos.model.bodies import Body
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python, writable
@@ -69,12 +70,14 @@ def simulate(
     start: ArrayLike | None = None,
     times: ArrayLike | None = None,
     events: Mapping[str, Any] | None = None,
+    hold: Iterable[Body | str] | None = None,
 ) -> Trajectory | StateTrajectory:
     """Run a model from t = 0 to `end` with a fixed `step`, or an `Adaptive` one, and return its trajectory.
 
     `inputs` maps port names to a constant, an array with a row for each step, a function u(t) or a controller
     u(t, y); `every` keeps each k-th state; a failed run raises SimulationError with the part computed attached,
-    or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only.
+    or returns it if `on_failure` is "return". `progress` shows a bar; by default on a terminal only. Open joints are
+    closed without moving the bodies to `hold`.
 
     Runge-Kutta methods (`Gauss`, `RadauIIA`, `LobattoIIIC`) and `BDF` run on every descriptor system and
     `DiscreteGradient` on every pH-DAE, from `start` or from the state that the system begins with; the result of one
@@ -99,7 +102,7 @@ def simulate(
     grid = Grid.of(step, end, every, times)
     if isinstance(scheme, Scheme) and isinstance(model, Model | MechanicalSystem):
         ahead.start(scheme.rule.part)
-    system = model.assemble(initial) if isinstance(model, Model) else model
+    system = _assembled(model, initial, hold)
     scheme.require(system)
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
@@ -116,6 +119,17 @@ def simulate(
     if out is not None:
         run.save(out)
     return judged(run, end, on_failure, out, resumable=False)
+
+
+def _assembled(
+    model: Model | Descriptor, initial: Literal["project", "refuse"], hold: Iterable[Body | str] | None
+) -> Descriptor:
+    """The system of a model; those that are assembled have their places already."""
+    if isinstance(model, Model):
+        return model.assemble(initial, () if hold is None else hold)
+    if hold is not None:
+        raise PorthosError(f"simulate: hold: expected a model to assemble, found {model!r}. Give `hold` to assemble.")
+    return model
 
 
 def _origin(system: Descriptor, *more: Any) -> Origin | None:
@@ -214,7 +228,7 @@ def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
         if terminal.source is not None
     }
     motions = {drive.name: drive.motion.source for drive in signals.system.drives if drive.motion is not None}
-    return Plan(h, steps, every, inputs, loads, motions)
+    return Plan(h, steps, every, inputs, loads, motions, signals.system.held)
 
 
 def marched(

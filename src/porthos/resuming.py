@@ -49,7 +49,7 @@ def resume(
     found = unfinished(place)
     plan, scheme = Plan.read(found.plan), _scheme(place, found.scheme)
     given = _given(place, plan, known_ports(found.system.name, found.system.terminals, inputs), model is not None)
-    system = _sourced(found.system, plan) if model is None else _same(place, model, found)
+    system = _sourced(found.system, plan) if model is None else _same(place, model, found, plan.hold)
     signals = Inputs(system, given, plan.steps)
     ask_again(signals, found.checkpoint, plan.step * np.array(scheme.fractions))
     rows, nodes = found.checkpoint.done // plan.every + 1, plan.steps // plan.every + 1
@@ -99,9 +99,9 @@ def _sourced(system: MechanicalSystem, plan: Plan) -> MechanicalSystem:
     return system
 
 
-def _same(path: Path, model: Model | MechanicalSystem, found: Unfinished) -> MechanicalSystem:
+def _same(path: Path, model: Model | MechanicalSystem, found: Unfinished, hold: tuple[str, ...]) -> MechanicalSystem:
     """The system of a model, if it is that of the run."""
-    system = model.assemble() if isinstance(model, Model) else model
+    system = model.assemble(hold=hold) if isinstance(model, Model) else model
     for name, values in system_tables(system).items():
         if np.shape(values) != found.tables[name].shape or not np.array_equal(values, found.tables[name]):
             raise ResultError(

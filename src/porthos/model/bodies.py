@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.inertia import Inertia
-from porthos.notation import Array, finite, normals, not_negative, skew, unit, vector
+from porthos.notation import Array, finite, flag, normals, not_negative, skew, unit, vector
 
 ORTHONORMAL_TOLERANCE = 1e-6
 AT_MASS = 1e-9  # a point this close to a point mass, relative to its position, counts as being there
@@ -123,7 +123,10 @@ class Ground:
 
 @dataclass(frozen=True)
 class RigidBody:
-    """A rigid body at its initial placement; `angular_velocity` is spatial (in world axes)."""
+    """A rigid body at its initial placement; `angular_velocity` is spatial (in world axes).
+
+    With `hold` it stays there when open joints are closed.
+    """
 
     name: str
     inertia: Inertia
@@ -131,6 +134,7 @@ class RigidBody:
     rotation: Rotation = None
     velocity: ArrayLike = (0.0, 0.0, 0.0)
     angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
+    hold: bool = False
     matrix: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -143,6 +147,7 @@ class RigidBody:
         for key in ("position", "velocity", "angular_velocity"):
             object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))
         object.__setattr__(self, "matrix", rotation_matrix(self.rotation, f"{where}: rotation"))
+        flag(self.hold, f"{where}: hold")
 
     @property
     def mass(self) -> float:
@@ -157,15 +162,17 @@ class RigidBody:
 
 @dataclass(frozen=True)
 class PointMass:
-    """A particle: three coordinates and no rotation. It may have no mass, if joints hold it."""
+    """A particle: three coordinates and no rotation. It may have no mass, if joints hold it; `hold` as for bodies."""
 
     name: str
     mass: float
     position: ArrayLike = (0.0, 0.0, 0.0)
     velocity: ArrayLike = (0.0, 0.0, 0.0)
+    hold: bool = False
 
     def __post_init__(self) -> None:
         where = f"point mass '{self.name}'"
+        flag(self.hold, f"{where}: hold")
         object.__setattr__(self, "mass", not_negative(self.mass, f"{where}: mass"))
         for key in ("position", "velocity"):
             object.__setattr__(self, key, vector(getattr(self, key), f"{where}: {key}"))

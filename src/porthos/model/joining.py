@@ -36,11 +36,12 @@ class Joining(ABC):
     _joints: dict[str, Joint]
 
     def spherical(
-        self, name: str, a: Side, b: Side, at: ArrayLike, at_b: ArrayLike | None = None, frame: Frame = "world",
-        rough: bool = False,
+        self, name: str, a: Side, b: Side, at: ArrayLike, at_b: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
     ) -> Joint:  # fmt: skip
-        """A point of `a` and a point of `b` coincide (3 rows)."""
-        return self._join(j.Spherical, name, a, b, at=at, at_b=at_b, frame=frame, rough=rough)
+        """A point of `a` and a point of `b` coincide (3 rows); `angular_velocity` at the start is that against `a`."""
+        given = {"at": at, "at_b": at_b, "angular_velocity": angular_velocity}
+        return self._join(j.Spherical, name, a, b, **given, frame=frame, rough=rough)
 
     def revolute(
         self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None,
@@ -52,10 +53,11 @@ class Joining(ABC):
 
     def cylindrical(
         self, name: str, a: Side, b: Side, at: ArrayLike, axis: ArrayLike, at_b: ArrayLike | None = None,
-        axis_b: ArrayLike | None = None, rate: float | None = None, frame: Frame = "world", rough: bool = False,
+        axis_b: ArrayLike | None = None, rate: float | None = None, slide_rate: float | None = None,
+        frame: Frame = "world", rough: bool = False,
     ) -> Joint:  # fmt: skip
-        """Rotation about and translation along a common axis (4 rows); `rate` as for `revolute`."""
-        given = {"at": at, "axis": axis, "at_b": at_b, "axis_b": axis_b, "rate": rate}
+        """Rotation about and translation along a common axis (4 rows); `rate` in rad/s and `slide_rate` in m/s."""
+        given = {"at": at, "axis": axis, "at_b": at_b, "axis_b": axis_b, "rate": rate, "slide_rate": slide_rate}
         return self._join(j.Cylindrical, name, a, b, **given, frame=frame, rough=rough)
 
     def prismatic(
@@ -71,18 +73,22 @@ class Joining(ABC):
 
     def universal(
         self, name: str, a: Side, b: Side, at: ArrayLike, axis_a: ArrayLike, axis_b: ArrayLike,
-        at_b: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+        at_b: ArrayLike | None = None, turn_rates: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
     ) -> Joint:  # fmt: skip
-        """Hooke's joint: `axis_a` fixed in `a` stays perpendicular to `axis_b` fixed in `b` (4 rows)."""
-        given = {"at": at, "axis_a": axis_a, "axis_b": axis_b, "at_b": at_b}
+        """Hooke's joint: `axis_a` fixed in `a` stays perpendicular to `axis_b` fixed in `b` (4 rows).
+
+        `turn_rates` are those of `b` against `a` about the two axes at the start, in rad/s.
+        """
+        given = {"at": at, "axis_a": axis_a, "axis_b": axis_b, "at_b": at_b, "turn_rates": turn_rates}
         return self._join(j.Universal, name, a, b, **given, frame=frame, rough=rough)
 
     def planar(
         self, name: str, a: Side, b: Side, at: ArrayLike, normal: ArrayLike, at_b: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None, frame: Frame = "world", rough: bool = False,
+        normal_b: ArrayLike | None = None, rate: float | None = None, velocity: ArrayLike | None = None,
+        frame: Frame = "world", rough: bool = False,
     ) -> Joint:  # fmt: skip
-        """`b` glides on a plane fixed in `a` (3 rows)."""
-        given = {"at": at, "normal": normal, "at_b": at_b, "normal_b": normal_b}
+        """`b` glides on a plane fixed in `a` (3 rows), at the start with a `rate` and a `velocity` of its point."""
+        given = {"at": at, "normal": normal, "at_b": at_b, "normal_b": normal_b, "rate": rate, "velocity": velocity}
         return self._join(j.Planar, name, a, b, **given, frame=frame, rough=rough)
 
     def fixed(

@@ -10,7 +10,7 @@ import numpy as np
 from porthos.errors import ModelError
 from porthos.model.bodies import Pose, Rotation, rotation_matrix
 from porthos.model.rows import Angle, Row
-from porthos.notation import Array, flag, number, word
+from porthos.notation import Array, flag, number, vector, word
 
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
 # origin of the joint's lever arms, and axes this far in radians, unless bodies are placed roughly.
@@ -20,9 +20,28 @@ FRAMES = ("world", "body")
 
 # What a joint is given by, and whether it is a point or a vector: first what is fixed in A, then what is fixed in B.
 FIXED_IN: tuple[dict[str, str], dict[str, str]] = (
-    {"at": "point", "point_a": "point", "axis": "vector", "axis_a": "vector", "normal": "vector"},
+    {
+        "at": "point",
+        "point_a": "point",
+        "axis": "vector",
+        "axis_a": "vector",
+        "normal": "vector",
+        "velocity": "vector",
+        "angular_velocity": "vector",
+    },
     {"at_b": "point", "point_b": "point", "axis_b": "vector", "normal_b": "vector", "along": "vector"},
 )
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What a joint is given of its motion at the start: n . (omega_B - omega_A), or d/dt n . (x_B - x_A) of a slide."""
+
+    key: str  # of the joint, for messages
+    value: float
+    vector: Array  # n, fixed in A, or in B
+    slides: bool = False
+    in_b: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +86,11 @@ class Joint:
         raise TypeError("Joint is the common base; use Revolute, Spherical, ...")
 
     @property
+    def rates(self) -> tuple[Rate, ...]:
+        """Its velocities at the start, as far as they are given."""
+        return ()
+
+    @property
     def where(self) -> str:
         """How messages call this joint."""
         return f"{self.kind} joint '{self.name}'"
@@ -89,7 +113,7 @@ def carried(part: Any, a: Pose, b: Pose) -> dict[str, Any]:
         key: getattr(pose, kind)(np.asarray(given[key]))
         for pose, kinds in zip((a, b), FIXED_IN, strict=True)
         for key, kind in kinds.items()
-        if key in given
+        if given.get(key) is not None
     }
     if "rotation_b" in given:
         changed["rotation_b"] = b.matrix @ rotation_matrix(given["rotation_b"]) @ a.matrix.T
@@ -106,10 +130,18 @@ def check_rotation(joint: Joint, value: Rotation) -> None:
     rotation_matrix(value, f"{joint.where}: rotation_b")
 
 
-def check_rate(joint: Joint, value: float | None) -> None:
-    """Store the rate at the start as a finite number, if there is one."""
+def check_rate(joint: Joint, key: str, length: int = 0) -> None:
+    """Store a rate at the start as a finite number, or as so many of them, if there is one."""
+    value = getattr(joint, key)
     if value is not None:
-        object.__setattr__(joint, "rate", number(value, f"{joint.where}: rate"))
+        what = f"{joint.where}: {key}"
+        object.__setattr__(joint, key, vector(value, what, length) if length else number(value, what))
+
+
+def given_rates(joint: Joint, key: str, *along: Array, slides: bool = False) -> tuple[Rate, ...]:
+    """The rates of a key along vectors fixed in A, or none if it is not given."""
+    values = [] if getattr(joint, key) is None else np.atleast_1d(getattr(joint, key)).tolist()
+    return tuple(Rate(key, value, n, slides) for value, n in zip(values, along, strict=False))
 
 
 def check_gap(joint: Joint, size: float) -> None:

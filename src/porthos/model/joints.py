@@ -6,7 +6,7 @@ share is given twice: `at` and `at_b`, `axis` and `axis_b`, ... A new joint is o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import Rotation, least_turn, rotation_matrix
-from porthos.model.joint_base import Joint, check_rate, check_rotation
+from porthos.model.joint_base import Joint, Rate, check_rate, check_rotation, given_rates
 from porthos.model.rows import Angle, Coincide, Distance, InPlane, Row
 from porthos.notation import ROUND_OFF, Array, normals, positive, unit, vector
 
@@ -49,7 +49,17 @@ class _PointJoint(Joint):
 class Spherical(_PointJoint):
     """A point of A and a point of B coincide: 3 rows, 3 degrees of freedom."""
 
+    angular_velocity: ArrayLike | None = None  # of B against A at the start, in rad/s
     kind: ClassVar[str] = "spherical"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rate(self, "angular_velocity", 3)
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """Along three axes."""
+        return given_rates(self, "angular_velocity", *np.eye(3))
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -117,7 +127,12 @@ class _TurningJoint(SharedAxisJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_rate(self, self.rate)
+        check_rate(self, "rate")
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """About the axis."""
+        return given_rates(self, "rate", np.asarray(self.axis))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +151,17 @@ class Revolute(_TurningJoint):
 class Cylindrical(_TurningJoint):
     """Rotation about and translation along a common axis: 4 rows, 2 degrees of freedom; eq. (37) of 001."""
 
+    slide_rate: float | None = None  # of B along the axis of A at the start, in m/s
     kind: ClassVar[str] = "cylindrical"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rate(self, "slide_rate")
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """About the axis and along it."""
+        return (*super().rates, *given_rates(self, "slide_rate", np.asarray(self.axis), slides=True))
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -158,7 +183,12 @@ class Prismatic(AxisJoint):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_rotation(self, self.rotation_b)
-        check_rate(self, self.rate)
+        check_rate(self, "rate")
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """Along the axis."""
+        return given_rates(self, "rate", np.asarray(self.axis), slides=True)
 
     @property
     def turn_b(self) -> Array:
@@ -224,6 +254,7 @@ class Universal(_PointJoint):
 
     axis_a: ArrayLike
     axis_b: ArrayLike
+    turn_rates: tuple[float, ...] | None = None  # of B against A about both axes at the start, in rad/s
     kind: ClassVar[str] = "universal"
 
     def __post_init__(self) -> None:
@@ -239,6 +270,13 @@ class Universal(_PointJoint):
         object.__setattr__(self, "axis_a", a)
         normal = b if abs(a @ b) <= ROUND_OFF or self.rough else unit(b - a * (a @ b), f"{self.where}: axis_b")
         object.__setattr__(self, "axis_b", normal)
+        check_rate(self, "turn_rates", 2)
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """About both axes; the second is fixed in B."""
+        both = given_rates(self, "turn_rates", np.asarray(self.axis_a), np.asarray(self.axis_b))
+        return (*both[:1], *(replace(rate, in_b=True) for rate in both[1:]))
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -259,15 +297,28 @@ class _PlaneJoint(_PointJoint):
 
 @dataclass(frozen=True, kw_only=True)
 class Planar(_PlaneJoint):
-    """B glides on a plane of A: 3 rows, 3 degrees of freedom."""
+    """B glides on a plane of A: 3 rows, 3 degrees of freedom.
+
+    At the start B turns about the normal with `rate`, in rad/s, and its point has the `velocity` against A, in m/s.
+    """
 
     normal_b: ArrayLike | None = None
+    rate: float | None = None
+    velocity: ArrayLike | None = None
     kind: ClassVar[str] = "planar"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         normal = self.normal if self.normal_b is None else self.normal_b
         object.__setattr__(self, "normal_b", unit(normal, f"{self.where}: normal_b"))
+        check_rate(self, "rate")
+        check_rate(self, "velocity", 3)
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """About the normal, and along three axes: a velocity out of the plane does not fit the joint."""
+        about = given_rates(self, "rate", np.asarray(self.normal))
+        return (*about, *given_rates(self, "velocity", *np.eye(3), slides=True))
 
     @property
     def pairs(self) -> tuple[tuple[Array, Array], ...]:

@@ -93,12 +93,14 @@ class Model(Joining, Forcing):
         rotation: Any = None,
         velocity: ArrayLike = (0.0, 0.0, 0.0),
         angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        hold: bool = False,
     ) -> RigidBody:
         """Add a rigid body. `position` is its centre of mass; `angular_velocity` is in world axes.
 
-        `rotation` is a 3 x 3 matrix, a quaternion (w, x, y, z) or a pair (axis, angle).
+        `rotation` is a 3 x 3 matrix, a quaternion (w, x, y, z) or a pair (axis, angle). With `hold` the body stays
+        where it is put when `assemble` closes joints.
         """
-        part = RigidBody(self._new(name), inertia, position, rotation, velocity, angular_velocity)
+        part = RigidBody(self._new(name), inertia, position, rotation, velocity, angular_velocity, hold)
         self._bodies[name] = part
         return part
 
@@ -108,9 +110,10 @@ class Model(Joining, Forcing):
         mass: float,
         position: ArrayLike = (0.0, 0.0, 0.0),
         velocity: ArrayLike = (0.0, 0.0, 0.0),
+        hold: bool = False,
     ) -> PointMass:
         """Add a particle. Joints may hold it by spherical, distance, point_on_line and point_on_plane."""
-        part = PointMass(self._new(name), mass, position, velocity)
+        part = PointMass(self._new(name), mass, position, velocity, hold)
         self._bodies[name] = part
         return part
 

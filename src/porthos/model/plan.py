@@ -32,7 +32,7 @@ class Python:
 class Plan:
     """`inputs` has the value of each port, `loads` the parts of each load: its force, its torque, or both.
 
-    `motions` has what each drive follows.
+    `motions` has what each drive follows, `hold` the bodies that stayed where they were put.
     """
 
     step: float
@@ -41,6 +41,7 @@ class Plan:
     inputs: Mapping[str, Any]
     loads: Mapping[str, tuple[Any, ...]]
     motions: Mapping[str, Any]
+    hold: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -49,7 +50,7 @@ class Plan:
         loads = {name: [_write(part) for part in parts] for name, parts in self.loads.items()}
         motions = {name: _write(value) for name, value in self.motions.items()}
         numbers = {"step": self.step, "steps": self.steps, "every": self.every}
-        return json.dumps({**numbers, "inputs": inputs, "loads": loads, "motions": motions})
+        return json.dumps({**numbers, "inputs": inputs, "loads": loads, "motions": motions, "hold": self.hold})
 
     @classmethod
     def read(cls, text: str) -> Plan:
@@ -58,7 +59,7 @@ class Plan:
         inputs = {name: _read(value) for name, value in data["inputs"].items()}
         loads = {name: tuple(_read(part) for part in parts) for name, parts in data["loads"].items()}
         motions = {name: _read(value) for name, value in data["motions"].items()}
-        return cls(data["step"], data["steps"], data["every"], inputs, loads, motions)
+        return cls(data["step"], data["steps"], data["every"], inputs, loads, motions, tuple(data["hold"]))
 
     def missing(self) -> dict[str, str]:
         """Loads, ports and drives whose functions have to be given again, and what they are."""

@@ -57,7 +57,8 @@ def assemble(
     _require_whole_beams(model, placement, (q, given[0]), (twist, given[1]))
     place(system, given, (q, twist), initial)
     system.assembly = () if closing is None else closing.joints
-    system.model = None if held else snapshot(model)  # a file does not say which bodies were held
+    system.held = tuple(body.name for body in model.bodies if body.name in held)
+    system.model = snapshot(model, held)
     return system
 
 
@@ -65,7 +66,7 @@ def _require_whole_beams(
     model: Model, placement: Placement, places: tuple[Array, Array], twists: tuple[Array, Array]
 ) -> None:
     """Refuse to close joints, or to take rates of joints, at an end of a beam: its other nodes would stay behind."""
-    rates = any(getattr(joint, "rate", None) is not None for joint in model.joints)
+    rates = any(joint.rates for joint in model.joints)
     for beam in model.beams:
         at = [placement.index[node.name] for node in beam.nodes]
         if np.abs(places[0][at] - places[1][at]).max() > MOVED * max(1.0, float(np.abs(places[1][at]).max())):

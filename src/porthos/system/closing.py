@@ -37,7 +37,7 @@ STALLED = 1e-2  # relative decrease of the squared gaps in PATIENCE steps at whi
 LEAST = 1e-10  # the same where the least gaps are sought
 PATIENCE = 10
 LARGEST_TURN = 1.0  # rad in a step
-STRONG = 1e4  # weight of the other joints where the smallest gap of one is sought
+STRONG = (1e2, 1e4, 1e6)  # weights of the other joints where the smallest gap of one is sought; the first lead near it
 LARGEST_DENSE = 300  # unknowns up to which steps are solved with dense matrices
 
 
@@ -99,13 +99,15 @@ def close(model: Model, hold: Iterable[Body | str] = ()) -> Closing:
 
 
 def held_bodies(model: Model, hold: Iterable[Body | str]) -> set[str]:
-    """The names of the bodies to hold."""
+    """The names of the bodies to hold: those named here, and those that are always held."""
     names = [body.name for body in model.bodies]
-    held = [hold] if isinstance(hold, str) else [part if isinstance(part, str) else part.name for part in hold]
+    if not isinstance(hold, Iterable):
+        raise ModelError(f"model '{model.name}': hold: expected bodies or their names, found {hold!r}.")
+    held: list[Any] = [getattr(part, "name", part) for part in ([hold] if isinstance(hold, str) else hold)]
     for name in held:
-        if name not in names:
-            raise ModelError(f"model '{model.name}': hold: found no body '{name}'. {nearest(name, names)}")
-    return set(held)
+        if not isinstance(name, str) or name not in names:
+            raise ModelError(f"model '{model.name}': hold: found no body {name!r}. {nearest(name, names)}")
+    return {*held, *(body.name for body in model.bodies if body.hold)}
 
 
 def _length(model: Model) -> float:
@@ -309,9 +311,8 @@ def _refuse(problem: _Problem, q: Array) -> None:
             holds, q = [*holds, k], at
         else:
             cannot.append(k)
-    weight = np.where(np.isin(problem.joint, cannot), 1.0, STRONG)
-    q, _ = problem.descend(q, weight, LEAST)
-    q, _ = problem.descend(q, np.where(weight > 1.0, STRONG**1.5, 1.0), LEAST)
+    for strong in STRONG:
+        q, _ = problem.descend(q, np.where(np.isin(problem.joint, cannot), 1.0, strong), LEAST)
     closing = Closing(q, (), problem.motion(q))
     lines = []
     for k in cannot:

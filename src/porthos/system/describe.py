@@ -46,7 +46,17 @@ def describe(model: Model, elements: list[Element], closing: Closing | None = No
 
 def _joint(joint: Joint) -> dict[str, Any]:
     """A joint where it is closed: what both bodies share is there once."""
-    left = {"frame", "rough", "rate", "normal_b", "rotation_b"}
+    left = {
+        "frame",
+        "rough",
+        "normal_b",
+        "rotation_b",
+        "rate",
+        "slide_rate",
+        "turn_rates",
+        "velocity",
+        "angular_velocity",
+    }
     if hasattr(joint, "axis") and not isinstance(joint, GearJoint):
         left.add("axis_b")
     more: dict[str, Any] = {}

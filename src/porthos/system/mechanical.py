@@ -63,6 +63,7 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         self.joint_points = joint_points  # (J, 2, 3) point of each side in the directors of its body
         self.length, self.description = length, description
         self.model: Model | None = None  # what it was assembled from, as it was then; None if it was read from a file
+        self.held: tuple[str, ...] = ()  # bodies that stayed where they were put when joints were closed
         self.adjustments: tuple[Adjustment, ...] = ()
         self.assembly: tuple[JointGap, ...] = ()  # of each joint, if some had to be closed
         self._q0, self._v0 = self.still, np.zeros_like(self.still)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,13 @@ from porthos.steps import Adaptive, Reversible
 NOTHING, WITHOUT = "# Not written", "# Without the section 'simulation'"  # how such texts begin
 
 
-def snapshot(model: Model) -> Model:
-    """The model as it is now; parts do not change, but more may be added later."""
+def snapshot(model: Model, held: Container[str]) -> Model:
+    """The model as it is now, with the bodies `held`; parts do not change, but more may be added later."""
     now = copy(model)
     vars(now).update({name: dict(parts) for name, parts in vars(model).items() if isinstance(parts, dict)})
+    now._bodies = {
+        name: replace(body, hold=True) if name in held and not body.hold else body for name, body in now._bodies.items()
+    }
     return now
 
 

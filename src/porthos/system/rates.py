@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.errors import InconsistentStateError
-from porthos.model.joint_base import Joint
-from porthos.model.joints import Prismatic
+from porthos.model.joint_base import Joint, Rate
 from porthos.model.model import Model
 from porthos.notation import Array
 from porthos.system.coefficients import Placement, inverse_root
@@ -24,12 +23,12 @@ def start_twists(
     system: MechanicalSystem, model: Model, placement: Placement, q: Array, given: Array, held: set[str]
 ) -> Array:
     """The twists (N, 6) at q with the rates of joints; where no joint has one, the bodies `held` keep their twists."""
-    driven = [joint for joint in model.joints if getattr(joint, "rate", None) is not None]
+    driven = [(joint, rate) for joint in model.joints for rate in joint.rates]
     if not driven and not held:
         return given
     G = reduced_jacobian(system, q, np.arange(system.mech.row.size))
-    C = np.array([_rate_row(joint, placement, q) for joint in driven]).reshape(-1, given.size)
-    rates = np.array([getattr(joint, "rate", 0.0) for joint in driven])
+    C = np.array([_rate_row(joint, rate, placement, q) for joint, rate in driven]).reshape(-1, given.size)
+    rates = np.array([rate.value for _, rate in driven])
     moving = np.repeat([bool(driven) or body.name not in held for body in model.bodies], 6)
     rows = np.vstack([G, C])
     W = inverse_root(model, placement, q, system.length)[:-1]
@@ -43,13 +42,13 @@ def start_twists(
     return twist
 
 
-def _rate_row(joint: Joint, placement: Placement, q: Array) -> Array:
-    """The row (6 N,) for n . (omega_B - omega_A), or for d/dt n_A . (x_B - x_A) of a prismatic joint."""
+def _rate_row(joint: Joint, rate: Rate, placement: Placement, q: Array) -> Array:
+    """The row (6 N,) for n . (omega_B - omega_A), or for d/dt n_A . (x_B - x_A) of a slide."""
     a, b = (placement.index[name] for name in (joint.a, joint.b))
-    start = placement.q
-    n = (start[a, 1:] @ np.asarray(getattr(joint, "axis", np.zeros(3)))) @ q[a, 1:]
+    start, side = placement.q, b if rate.in_b else a
+    n = (start[side, 1:] @ rate.vector) @ q[side, 1:]
     row = np.zeros((q.shape[0], 6))
-    if isinstance(joint, Prismatic):
+    if rate.slides:
         arms = [(start[k, 1:] @ (x - start[k, 0])) @ q[k, 1:] for k, x in zip((a, b), joint.points, strict=True)]
         apart = q[b, 0] + arms[1] - q[a, 0] - arms[0]
         row[b] += np.concatenate([n, np.cross(arms[1], n)])
@@ -60,13 +59,13 @@ def _rate_row(joint: Joint, placement: Placement, q: Array) -> Array:
     return row[:-1].ravel()
 
 
-def _check(system: MechanicalSystem, driven: list[Joint], missed: Array, twist: Array) -> None:
+def _check(system: MechanicalSystem, driven: list[tuple[Joint, Rate]], missed: Array, twist: Array) -> None:
     """Refuse rates that contradict each other, the joints or the bodies held."""
     limit = MISSED * max(1.0, float(np.abs(twist).max(initial=0.0)))
     count = system.mech.row.size
     off = [
-        f"{joint.where}: rate: expected {joint.rate:.6g}, found {joint.rate + gap:.6g} possible"  # type: ignore[attr-defined]
-        for joint, gap in zip(driven, missed[count:], strict=True)
+        f"{joint.where}: {rate.key}: expected {rate.value:.6g}, found {rate.value + gap:.6g} possible"
+        for (joint, rate), gap in zip(driven, missed[count:], strict=True)
         if abs(gap) > limit
     ]
     ends = zip(system.joint_names, system.mech.joint.first, system.mech.joint.last, strict=True)
