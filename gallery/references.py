@@ -480,6 +480,26 @@ REFERENCES: tuple[Reference, ...] = (
         "maxwell", "relaxed", "elongation [m] after 0.3 s if held", 0.05 * np.exp(-2.0), 1e-12, "exact: exponential"
     ),
     Reference(
+        "partitioned_methods",
+        "orders",
+        "orders of the error of energy, LobattoPair(2), LobattoPair(3), Murua(2), Murua(2, ggl=True)",
+        (2, 4, 4, 4),
+        0.02,
+        "theory: 2s - 2 and 2s",
+    ),
+    Reference(
+        "partitioned_methods",
+        "growth",
+        "error of energy in the second period over that in the first, the same schemes",
+        (1, 1, 1, 1),
+        1e-2,
+        "symmetric and symplectic methods",
+    ),
+    Reference(
+        "partitioned_methods", "positions", "largest |g| [m^2], all but Murua(2)", 0.0, 1e-13, "kept by the method"
+    ),
+    Reference("partitioned_methods", "velocities", "largest |G v| [m^2/s], all", 0.0, 1e-13, "kept by the method"),
+    Reference(
         "pendulum",
         "P",
         "bob (x, z) [m] at t = 1, 5, 10 s",
