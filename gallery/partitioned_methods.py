@@ -89,7 +89,7 @@ def figures() -> dict[str, Figure]:
         figure, axes = new_figure(2)
         for ax, of, what in zip(axes, (0, 1), ("pendulum", "double pendulum"), strict=True):
             for name, both in runs.items():
-                ax.plot(both[of].t, np.maximum(values(both[of]), FLOOR), label=name)
+                ax.plot(both[of].t[1:], np.maximum(values(both[of])[1:], FLOOR), label=name)
             label(ax, f"{what}: {text}", log=True)
         legend(axes[0], columns=2, outside=True)
         result[key] = figure
