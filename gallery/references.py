@@ -15,9 +15,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gallery import car_axis, slider_crank, squeezer
+from gallery import bent_beams, car_axis, slider_crank, squeezer
 from gallery import sliding_pendulum as sliding
-from gallery._common import Number
+from gallery._common import Number, extrapolated
 from porthos.notation import Array
 
 LATUSSEK = "Latussek, Kinon, Betsch (2026)"
@@ -139,9 +139,32 @@ def _tension(form: str, lowest: tuple[float, float], beside: tuple[float, float]
     )  # fmt: skip
 
 
+def _beams() -> tuple[Reference, ...]:
+    far = ((0.3017208, 0.0564332, 0.4613519), (0.8106090, 0.5549956, 1.4302855))
+    lowest, second = 1.8751040687**2, 4.6940911330**2
+    coarse, fine = (np.array(place) for place in ((-0.56825446, -0.82297780), (-0.56850208, -0.82281030)))
+    rows: tuple[tuple[str, str, ArrayLike, ArrayLike, str], ...] = (
+        ("elastica", "deflection, shortening [m] and angle [rad] of the tip, P L^2/(E I) = 1 and 10",
+         far, ((1e-7,) * 3, (2e-5,) * 3), ELLIPTIC),
+        ("circles", "tip [m] of a beam of 10 m, bent to half a circle and to a whole one, 24 elements",
+         ((0, 0, 20 / np.pi), (0, 0, 0)), ((3e-5,) * 3, (2e-3,) * 3), "exact: constant curvature"),
+        ("bend", "tip [m] of Bathe and Bolourchi's bend, P = 300 N",
+         (58.77912, 22.24478, 40.19189), 1e-3, "geometrically exact beam, shooting"),
+        ("slender", "angular frequencies [rad/s] of a slender cantilever",
+         (lowest, 2 * lowest, second, 2 * second), (1e-4, 5e-4, 4e-3, 2e-2),
+         "exact for Euler and Bernoulli; shear and rotary inertia lower them"),
+        ("thick", "angular frequencies [rad/s] of a thick beam between hinges, both branches",
+         bent_beams.timoshenko(), (1e-6, 1.5e-5), "exact: Timoshenko"),
+        ("fallen", "tip (x, y) [m] of the falling beam at t = 0.6 s",
+         extrapolated(coarse, fine), 1e-5, "Exudyn 1.13.6, 16 and 32 elements, extrapolated"),
+    )  # fmt: skip
+    return tuple(Reference("bent_beams", *row) for row in rows)
+
+
 REFERENCES: tuple[Reference, ...] = (
     *(one for method in squeezer.METHODS for one in _squeezer(method)),
     *(one for method in car_axis.METHODS for one in _axis(method)),
+    *_beams(),
     Reference(
         "bricard",
         "P3",
@@ -456,6 +479,26 @@ REFERENCES: tuple[Reference, ...] = (
     Reference(
         "maxwell", "relaxed", "elongation [m] after 0.3 s if held", 0.05 * np.exp(-2.0), 1e-12, "exact: exponential"
     ),
+    Reference(
+        "partitioned_methods",
+        "orders",
+        "orders of the error of energy, LobattoPair(2), LobattoPair(3), Murua(2), Murua(2, ggl=True)",
+        (2, 4, 4, 4),
+        0.02,
+        "theory: 2s - 2 and 2s",
+    ),
+    Reference(
+        "partitioned_methods",
+        "growth",
+        "error of energy in the second period over that in the first, the same schemes",
+        (1, 1, 1, 1),
+        1e-2,
+        "symmetric and symplectic methods",
+    ),
+    Reference(
+        "partitioned_methods", "positions", "largest |g| [m^2], all but Murua(2)", 0.0, 1e-13, "kept by the method"
+    ),
+    Reference("partitioned_methods", "velocities", "largest |G v| [m^2/s], all", 0.0, 1e-13, "kept by the method"),
     Reference(
         "pendulum",
         "P",
