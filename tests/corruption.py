@@ -287,8 +287,8 @@ PART = {
     "simulate a model": ("simulate", "'fuzzed'"),
     "simulate a workshop": ("simulate", "'fuzzed'", "inputs"), "simulate a system": ("simulate", "'spool'", "inputs"),
     "motor": ("'motor'",), "hand": ("'hand'",), "assemble": ("'fuzzed'", "assemble"), "load a result": ("load", "path"),
-    "resume": ("resume", "path", "simulate", "inputs"), "load_model": ("path", "changes"),
-    "simulate_file": ("simulate", "path", "changes"),
+    "resume": ("resume", "path", "simulate", "inputs"), "load_model": ("path", "changes", "a model file"),
+    "simulate_file": ("simulate", "path", "changes", "a model file"),
     "body of a run": ("'fuzzed'",), "joint of a run": ("'fuzzed'",), "port of a run": ("'fuzzed'",),
     "save": ("path",), "export": ("export", "path"), "report": ("report", "path"),
     "interconnect": ("interconnect", "connection"), "Simulation": ("simulate", "scheme", "inputs"),
@@ -307,6 +307,7 @@ def names_of(call, key, right, value):
         found.append(f"found {np.asarray(value, dtype=np.float64).tolist()}")
     part = (*part, *(["name", *found] if key == "name" else found if key == "path" else []))
     found += ["port"] if call == "interconnect" else []
+    found += [f"{name}={given!r}" for name, given in value.items()] if isinstance(value, dict) else []
     return part, (*([f"{key}:", f"{key} =", f"{key}="] if key in WORDS else [key, key.removesuffix("s")]), *found)
 
 

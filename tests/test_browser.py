@@ -330,7 +330,7 @@ def test_mechanisms_of_connected_systems_move(browser, folder):
         scrub(page, 0.5)
         assert look(page)[1] != start[1]
         assert start[0] > 0.03
-        page.locator(".panel select").first.select_option("connections/drives.elbow.power")
+        page.locator(".panel select").first.select_option("connections/elbow.elbow.power")
         assert page.locator(".panel .curve").first.get_attribute("d")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.screenshot(path=SCREENSHOTS / "robot_arm_390.png", full_page=True)

@@ -192,7 +192,7 @@ def test_controllers_see_the_rate_of_the_joint_and_the_mechanism():
         "motor of the elbow": two,
     }
     run = ph.simulate(system, ph.MidpointGGL(), 0.01, 0.5, inputs=inputs)
-    for n, (t, y) in enumerate(seen[1:51]):
+    for n, (t, y) in enumerate(seen):
         assert t == pytest.approx((n + 0.5) * 0.01)
         assert y == pytest.approx((system.Bt(run.q[n]).T @ run.v[n])[system.ports["motor of the elbow"]][0], abs=1e-12)
     assert np.abs(run.power_balance).max() < 1e-12

@@ -122,10 +122,10 @@ def net(size: int) -> ph.Model:
 
 @pytest.mark.parametrize("scheme", MIDPOINTS, ids=by_name)
 def test_a_costly_matrix_is_kept_from_step_to_step(scheme):
-    system = net(12).assemble()
+    system = net(15).assemble()
     assert system.condensed.costly == 1
     run = ph.simulate(system, scheme, 2e-3, 0.1)
-    fresh = net(12).assemble()
+    fresh = net(15).assemble()
     fresh.__dict__["condensed"] = fresh.condensed._replace(costly=0, worth=3.0)
     again = ph.simulate(fresh, scheme, 2e-3, 0.1)
     assert run.iterations.sum() > again.iterations.sum()

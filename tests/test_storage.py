@@ -330,12 +330,10 @@ def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
     assert files(tmp_path) == []
 
 
-def test_views_of_states_and_inputs_are_no_copies(run):
+def test_views_of_states_are_no_copies(run):
     """So that a long run is not kept twice because somebody looked at a body of it."""
     assert np.shares_memory(run["crank"].position, run.raw.q)
     assert np.shares_memory(run["bead"].velocity, run.raw.v)
-    assert np.shares_memory(run.port("push").force, run.raw.wrench)
-    assert np.shares_memory(run.port("wind").torque, run.raw.wrench)
     assert np.shares_memory(run.port("D").motion, run.raw.wrench)
     assert np.shares_memory(run.t, run.raw.t)
 
