@@ -1,11 +1,14 @@
 """Settings of all tests: hypothesis profiles, figures without a screen, kernels compiled once."""
 
 import os
+import signal
 
 import hypothesis
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each core has a worker; more threads would be in their way
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell that runs tests in the background ignores Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("dev", max_examples=10, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
