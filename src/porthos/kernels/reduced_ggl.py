@@ -23,7 +23,7 @@ import numpy as np
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
-from porthos.kernels.elements import add_losses, overturned, set_grips
+from porthos.kernels.elements import add_losses, arrived, set_grips
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -35,7 +35,6 @@ from porthos.kernels.newton import (
     CONVERGED,
     LARGEST_TURN,
     NOISE,
-    OVERTURNED,
     ROUND_OFF,
     RUNNING,
     STALLED,
@@ -345,8 +344,8 @@ def march_ggl(
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
-        if ended == CONVERGED and mech.law.size > 0 and overturned(mech, ws.end.q, ws.feedback):
-            ended = OVERTURNED
+        if ended == CONVERGED and mech.law.size > 0:
+            ended = arrived(mech, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)

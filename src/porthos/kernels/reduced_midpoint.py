@@ -17,7 +17,7 @@ from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
-from porthos.kernels.elements import add_losses, overturned, set_grips
+from porthos.kernels.elements import add_losses, arrived, set_grips
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -30,7 +30,6 @@ from porthos.kernels.newton import (
     FEEDBACK,
     LARGEST_TURN,
     NOISE,
-    OVERTURNED,
     PATIENCE,
     ROUND_OFF,
     RUNNING,
@@ -346,8 +345,8 @@ def march_midpoint(
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
-        if ended == CONVERGED and mech.law.size > 0 and overturned(mech, ws.end.q, ws.feedback):
-            ended = OVERTURNED
+        if ended == CONVERGED and mech.law.size > 0:
+            ended = arrived(mech, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)
