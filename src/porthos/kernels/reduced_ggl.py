@@ -29,7 +29,8 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, add_vector, correct_body, correct_joints
-from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
+from porthos.kernels.joints import joint_rows
+from porthos.kernels.light import left_over
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -48,11 +49,13 @@ from porthos.kernels.newton import (
     remember,
     turned,
 )
+from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.reduced_midpoint import (
     Workspace,
     back_solve,
     begin,
+    find_update,
     make_factors,
     momentum_rows,
     move_body,
@@ -220,6 +223,18 @@ def solve_velocities(
     return first, previous, rate, done
 
 
+@stage
+def follow(mech: Mechanism, h: float, q0: Array, v0: Array, ws: Workspace, lv: Levels) -> None:
+    """Let bodies and velocities follow the update ws.x of the positions; the rows of velocities take its place."""
+    for b in range(mech.body.size):
+        for i in range(6 * b, 6 * b + 6):
+            lv.z[i] -= ws.x[i]
+        move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+        turn_markers(mech, b, ws.end.q, ws.end.marker)
+        velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+    aim_wheels(mech, q0, True, ws.mid, ws.end)
+
+
 @frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
@@ -241,24 +256,19 @@ def solve(
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         set_grips(mech, h, ws.z, 1.0, lv.z, ws.grip)
         aim_wheels(mech, q0, False, ws.mid, ws.end)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, factors.data)
         pass_gears(mech, q0, lv.z, ws.mid, ws.end, ws.x)
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
-        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        refined = find_update(mech, layout, newton, iteration == 1, ws, factors)
         previous = size
         update = take_update(bodies, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
-        for b in range(bodies):
-            for i in range(6 * b, 6 * b + 6):  # velocities follow the update of the positions
-                lv.z[i] -= ws.x[i]
-            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
-            turn_markers(mech, b, ws.end.q, ws.end.marker)
-            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
-        aim_wheels(mech, q0, True, ws.mid, ws.end)
+        follow(mech, h, q0, v0, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
-        slowest = max(newton.slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
+        slowest = max(newton.slowest, left_over(layout, refined))
+        slowest = max(slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
         last = change
         if settled and done and MARGIN * missed * size < ROUND_OFF:  # velocities have followed closely enough

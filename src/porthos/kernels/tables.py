@@ -185,6 +185,7 @@ class Layout(NamedTuple):
     worth: float  # iterations that a factorisation costs
     costly: int  # 1: so many that the matrix is kept from step to step
     stiff: int  # 1: there are force elements in the pattern
+    lightness: float  # by which updates shrink in an iteration although light elements are left out; 0: there are none
     floor: float  # a pivot below this fraction of what was subtracted from it belongs to a row that repeats others
 
 
