@@ -1,4 +1,4 @@
-"""Potentials by expressions: against gravity, attraction and SciPy; energy is kept to round-off."""
+"""Potentials by expressions: against gravity, attraction and SciPy; their energy is that of the expression."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from catalogue import MIDPOINTS, by_name
 from scipy.integrate import solve_ivp
 
 import porthos as ph
-from porthos.model.potentials import force_table
+from porthos.model.expressions import formula
+from porthos.model.potentials import fit
 from porthos.show.report import page
 
 schemes = pytest.mark.parametrize("scheme", MIDPOINTS, ids=by_name)
@@ -24,11 +25,60 @@ def test_attraction_as_a_potential(scheme):
     """V = -1/s is the attraction of strength 1."""
     expected = ph.simulate(moon(lambda m, *ends: m.attraction("pull", *ends, strength=1.0)), scheme, 0.01, 10.0)
     run = ph.simulate(moon(lambda m, *ends: m.potential("pull", *ends, "-1/s", (0.9, 3.0))), scheme, 0.01, 10.0)
-    np.testing.assert_allclose(run["moon"].position, expected["moon"].position, atol=3e-6)
-    assert np.ptp(run.energy) < 1e-11
+    np.testing.assert_allclose(run["moon"].position, expected["moon"].position, atol=1e-12)
+    np.testing.assert_allclose(run.energy, expected.energy, atol=1e-13)
     pull = run.element("pull")
-    np.testing.assert_allclose(pull.energy, 1 / 0.9 - 1 / pull.measure, atol=1e-7)
-    np.testing.assert_allclose(pull.force, 1 / pull.measure**2, atol=2e-7)
+    np.testing.assert_allclose(pull.energy, -1 / pull.measure, rtol=1e-14)
+    np.testing.assert_allclose(pull.force, 1 / pull.measure**2, rtol=1e-13)
+
+
+BONDS = {  # V(s) as users write it, and dV/ds for SciPy
+    "Lennard-Jones": ("4*(1/s**12 - 1/s**6)", lambda s: 4 * (1 / s**12 - 1 / s**6), lambda s: 24 / s**7 - 48 / s**13),
+    "Morse": ("2*(1 - exp(-1.5*(s - 1)))**2", lambda s: 2 * (1 - np.exp(-1.5 * (s - 1))) ** 2,
+              lambda s: 6 * (1 - np.exp(-1.5 * (s - 1))) * np.exp(-1.5 * (s - 1))),
+    "quartic": ("3*(s**2 - 1)**2", lambda s: 3 * (s**2 - 1) ** 2, lambda s: 12 * s * (s**2 - 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bond", BONDS)
+@schemes
+def test_a_particle_in_a_bond(scheme, bond):
+    """Its motion against SciPy, and its energy against the user's own function, evaluated on the trajectory."""
+    text, V, slope = BONDS[bond]
+    model = ph.Model(bond)
+    model.point_mass("atom", 1.0, position=(1.1, 0, 0), velocity=(0.3, 0.4, 0))
+    model.potential("bond", "ground", "atom", (0, 0, 0), (1.1, 0, 0), text, (0.6, 3.0))
+    run = ph.simulate(model, ph.Composition(scheme, order=4), 2e-3, 3.0)
+    at, v = run["atom"].position, run["atom"].velocity
+    s = np.linalg.norm(at, axis=1)
+    total = V(s) + (v**2).sum(axis=1) / 2
+    np.testing.assert_allclose(run.element("bond").energy, V(s), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(run.energy, total, rtol=1e-13)
+    np.testing.assert_allclose(total, total[0], rtol=2e-12)
+    assert np.ptp(s) > 0.1
+
+    def rate(t, y):
+        return [*y[2:], *(-slope(np.hypot(*y[:2])) / np.hypot(*y[:2]) * y[:2])]
+
+    exact = solve_ivp(rate, (0, 3), [1.1, 0, 0.3, 0.4], method="DOP853", rtol=1e-12, atol=1e-12).y[:2, -1]
+    np.testing.assert_allclose(at[-1, :2], exact, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "step"),
+    [(ph.Midpoint(), 0.01), (ph.RadauIIA(2), 0.01), (ph.MidpointGGL(), ph.Adaptive(rtol=1e-3)),
+     (ph.HEDOP5(), ph.Adaptive(rtol=1e-6)), (ph.SciPy("LSODA"), ph.Adaptive(rtol=1e-6))],
+)  # fmt: skip
+def test_a_run_stops_where_a_potential_ends(scheme, step):
+    model = moon(lambda m, *ends: m.potential("pull", *ends, "-1/s", (0.9, 2.0)))
+    with pytest.raises(ph.SimulationError) as caught:
+        ph.simulate(model, scheme, step, 10.0)
+    for word in ("potential left the range", "'pull' is made for 0.9 <= s <= 2", "has s = 2.0", "`between`"):
+        assert word.replace("2.0", "") in str(caught.value)
+    run = caught.value.trajectory
+    assert run.status is ph.Status.STRAYED
+    assert 3.2 < run.t[-1] < 4.2
+    assert np.linalg.norm(run["moon"].position[-2]) < 2.0
 
 
 @schemes
@@ -86,7 +136,7 @@ def test_prismatic_joint_file_and_equations(tmp_path):
     assert ph.load(tmp_path / "well.nc").element("well").energy[-1] == run.element("well").energy[-1]
     s, v = run["slider"].position[:, 0], run["slider"].velocity[:, 0]
     V = 5 * (s**2 - 0.04) ** 2
-    np.testing.assert_allclose(v**2 / 2 + V, 0.02 + 5 * 0.04**2, rtol=0, atol=1e-7 * 19.2 * 0.3)  # FINE F_max |s|
+    np.testing.assert_allclose(v**2 / 2 + V, 0.02 + 5 * 0.04**2, rtol=1e-12)
     assert np.ptp(s) > 0.2
     assert "d/ds[5*(s**2 - 0.04)**2]" in str(model.equations())
     assert r"\mathrm{d}s" in model.equations().latex
@@ -128,15 +178,41 @@ def test_what_cannot_be(add, words):
         assert word in str(caught.value)
 
 
-def test_what_repeats_itself_is_not_lost_between_samples():
-    """Detents of a switch: equal pieces with samples at their middles would see nothing of 64 a turn."""
-    knots = force_table("here", "-0.2*cos(16*s) + s**2", "s", -np.pi, np.pi)
-    s = np.linspace(-np.pi, np.pi, 100_001)
-    exact = 3.2 * np.sin(16 * s) + 2 * s
-    assert np.abs(np.interp(s + np.pi, knots[:, 0], knots[:, 1]) - exact).max() < 3e-7 * np.abs(exact).max()
-    for count in (61, 64):
-        with pytest.raises(ph.ModelError, match="needs more than 200000 straight lines"):
-            force_table("here", f"-0.2*cos({count}*s) + s**2", "s", -np.pi, np.pi)
+def energies(pieces, x):
+    """V at x, by the powers of the pieces."""
+    k = np.searchsorted(pieces[:, 0], x) - 1
+    y, powers = x - pieces[k, 1], np.arange(1, pieces.shape[1] - 2)
+    return pieces[k, 2] + (pieces[k, 3:] * y[:, None] ** powers / powers).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most", "pieces"),
+    [
+        ("4*(1/s**12 - 1/s**6)", 0.9, 5.0, 100),
+        ("-1/s", 1e-3, 1e3, 300),  # six decades
+        ("-0.2*cos(61*s) + s**2", -np.pi, np.pi, 2000),  # not lost between samples
+        ("-0.2*cos(64*s) + s**2", -np.pi, np.pi, 2000),
+        ("abs(s - 0.3)", -1.0, 1.0, 200),  # a force that jumps
+        ("100*max(0, s - 0.1)**2", -1.0, 1.0, 200),  # one with a kink
+        ("1e-20*s**4 + 1e-20", -2.0, 2.0, 100),
+    ],
+)
+def test_pieces_are_the_expression(text, least, most, pieces):
+    found = fit("here", text, "s", least, most)
+    s = np.random.default_rng(0).uniform(least, most, 4000)
+    V = np.array([formula(text, "s")(at) for at in s.tolist()])
+    assert len(found) < pieces
+    np.testing.assert_allclose(energies(found, s - least), V, rtol=1e-12, atol=1e-14 * np.abs(V).max())
+    edges = np.append(found[1:, 0], most - least)[1:-1]  # the integral of the force leads from one piece to the next
+    ends = [energies(found[k : k + 1], np.array([x])) for k, x in enumerate(edges, 1)]
+    begins = [energies(found[k : k + 1], np.array([x])) for k, x in enumerate(edges, 2)]
+    np.testing.assert_allclose(ends, begins, rtol=1e-14, atol=2e-14 * np.abs(V).max())
+
+
+@pytest.mark.parametrize("text", ["floor(3*s)", "s if s < 0.2 else s + 1", "(1 - cos(1e-3*s))/(1e-3*s)**2"])
+def test_what_jumps_is_refused(text):
+    with pytest.raises(ph.ModelError, match=r"jumps by .* or loses its digits there"):
+        fit("here", text, "s", -1.0, 1.01)
 
 
 def test_reports_show_every_kind():

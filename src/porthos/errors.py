@@ -28,10 +28,6 @@ class InconsistentStateError(ModelError):
     """Initial positions or velocities contradict the joints."""
 
 
-class InputError(PorthosError, ValueError):
-    """An input of a port or a load gave something that cannot be a force."""
-
-
 class StructureError(PorthosError):
     """A pH-DAE lacks a structural property (skew J, R >= 0, E^T z = grad H, ...)."""
 
@@ -61,6 +57,10 @@ class Status(Enum):
         "A torsion spring turned by more than half a turn from the placement, where its angle is not unique any more. "
         "Place the bodies nearer to the middle of its motion, or use a stronger spring or a bushing."
     )
+    STRAYED = (
+        "A potential left the range for which it is made. Give it a larger one, by `between` or `within`, or a force "
+        "that keeps the motion within it."
+    )
     STEP_TOO_SMALL = (
         "The tolerance asks for a step below the minimum. Loosen rtol or atol, or lower the minimum; if an input "
         "jumps, name the times in Adaptive(breakpoints=...)."
@@ -73,6 +73,18 @@ class Status(Enum):
     def wanted(self) -> bool:
         """Whether the run ended where it should."""
         return self in (Status.OK, Status.EVENT)
+
+
+class InputError(PorthosError, ValueError):
+    """An input of a port or a load gave something that cannot be a force."""
+
+    status = Status.BAD_INPUT
+
+
+class StrayedError(InputError):
+    """A state is beyond what a potential is made for."""
+
+    status = Status.STRAYED
 
 
 class SimulationError(PorthosError):

@@ -162,7 +162,7 @@ def march_adaptively(walk: Walk, adaptive: Adaptive, end: float, times: Sequence
         try:
             run.attempt()
         except InputError as error:
-            run.outcome = Status.BAD_INPUT, str(error)
+            run.outcome = error.status, str(error)
         if run.outcome is None and walk.interrupted():
             run.outcome = Status.INTERRUPTED, Status.INTERRUPTED.value
         if run.outcome is not None:

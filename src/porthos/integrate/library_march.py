@@ -91,7 +91,7 @@ class _March:
             except FunctionError as error:
                 outcome = Status.BAD_INPUT, f"{error} It happened after t = {self.t:.6g}."
             except InputError as error:
-                outcome = Status.BAD_INPUT, str(error)
+                outcome = error.status, str(error)
             except StoppedError as error:
                 outcome = self._reason(error)
         if not outcome[0].wanted and self.walk.recorder.rows[-1][0] != self.t:
@@ -128,6 +128,7 @@ class _March:
     def _take(self, span: Span) -> tuple[Status, str] | None:
         """Record a step, cut at the times to keep; how the run ends, if an event on its way ends it."""
         for stop in (*(t for t in self.targets if span.t < t < span.end), span.end):
+            self.walk.look_at(self.t, self.x)
             piece = _piece(self.walk, self.held, span, self.t, stop)
             begin, size = piece.t, piece.h
             part = self.walk.watch.look(begin, size, piece.step.x, partial(_part, span, begin, size))

@@ -18,7 +18,7 @@ from porthos.integrate.progress import Progress, silent
 from porthos.integrate.scheme import Scheme
 from porthos.integrate.sensing import Sensed
 from porthos.kernels.feedback import STOPPED
-from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, TURNED_TOO_FAR
+from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, STRAYED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
 from porthos.system.drives import lost
@@ -36,6 +36,7 @@ STATUS = {
     SINGULAR: Status.SINGULAR,
     TURNED_TOO_FAR: Status.STEP_TOO_LARGE,
     OVERTURNED: Status.OVERTURNED,
+    STRAYED: Status.STRAYED,
     STOPPED: Status.INTERRUPTED,
 }
 UNFINISHED = "The run has not reached its end: it is still going on, or was stopped from outside."
@@ -270,7 +271,7 @@ def _fill(
             if run.status is Status.INTERRUPTED:
                 run.message = run.status.value
             elif run.status is not Status.OK:
-                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{_driven(system)}"
+                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{_details(run, system, h)}"
             elif error is not None:
                 raise error
             elif interrupted():
@@ -298,8 +299,10 @@ def _followed(
     return made, status
 
 
-def _driven(system: MechanicalSystem) -> str:
-    """What else may be the reason of a failure."""
+def _details(run: _Run, system: MechanicalSystem, h: float) -> str:
+    """Where a run failed, and what else may be the reason."""
+    if run.status is Status.STRAYED:
+        return f" {system.elements.near_its_end(run.q, run.v, h)}"
     names = ", ".join(f"'{drive.name}'" for drive in system.drives)
     return f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
 

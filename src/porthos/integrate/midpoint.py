@@ -15,8 +15,8 @@ from porthos.kernels import ahead
 from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
-from porthos.kernels.joints import Pose
 from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
+from porthos.kernels.pose import Pose
 from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_ggl import march_ggl
 from porthos.kernels.reduced_midpoint import Workspace, march_midpoint
@@ -241,6 +241,8 @@ def _workspace(system: MechanicalSystem) -> Workspace:
         y=np.zeros((len(system.channel_names), 6)),
         aim=np.zeros((len(system.drives), AIMS)),
         grip=np.zeros(system.moving.law.size),
+        give=np.zeros((rows, 2)),
+        echo=right_side(pattern),
     )
 
 

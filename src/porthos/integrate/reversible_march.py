@@ -89,7 +89,7 @@ def march_reversibly(walk: Walk, rule: Reversible, end: float) -> States:
             q, rate = density.motion(t + h, piece.step.x, signals.at(t + h, held))
             rho += eps * density.growth(q, rate)
         except InputError as error:
-            outcome = Status.BAD_INPUT, str(error)
+            outcome = error.status, str(error)
             break
         if not piece.step.converged:
             outcome = walk.stalled(piece, held)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from porthos.errors import InputError, Status
+from porthos.errors import InputError, Status, StrayedError
 from porthos.integrate.events import Occurrence, Watch
 from porthos.integrate.march import March
 from porthos.integrate.signals import Signals
@@ -148,12 +148,21 @@ class Walk:
         self, t: float, h: float, x: Array, held: Array, before: Step | None, until: float | None = None
     ) -> Piece:
         """A step of h from x at time t; `until` is its end if inputs jump there, so that its stages do not see it."""
+        self.look_at(t, x)
         latest = np.inf if until is None else np.nextafter(until, t)
         u = np.array([self.signals.at(min(t + ci * h, latest), held) for ci in self.scheme.tableau.c])
         try:
             return Piece(t, h, x, u, self.scheme.step(self.system, h, x, u, t, before))
         except FunctionError as error:
             raise error.within(t, h) from error
+
+    def look_at(self, t: float, x: Array) -> None:
+        """Refuse to go on from a state that is beyond the range of a potential."""
+        if isinstance(self.system, MechanicalSystem) and self.system.element_names:
+            q = self.system.to_kernel(x[: self.system.n])
+            if self.system.elements.strayed(q):
+                where = self.system.elements.near_its_end(q, np.zeros_like(q), 0.0)
+                raise StrayedError(f"{Status.STRAYED.value} It happened at t = {t:.6g}. {where}")
 
     def stalled(self, piece: Piece, held: Array) -> tuple[Status, str]:
         """The status and message of a step whose equations were not solved: a function that gave no numbers, or not."""
@@ -162,7 +171,12 @@ class Walk:
                 self.piece(piece.t, piece.h, piece.x0, held, None)
         except FunctionError as error:
             return Status.BAD_INPUT, str(error)
-        return piece.step.failure, f"{piece.step.failure.value} {place_in_time(piece.t, piece.h)}"
+        failure, where = piece.step.failure, place_in_time(piece.t, piece.h)
+        if failure is Status.STRAYED and isinstance(self.system, MechanicalSystem):
+            q, v, _ = self.system.split(piece.x0)
+            arrays = self.system.to_kernel(q), self.system.to_kernel(v, rate=True)
+            where += f" {self.system.elements.near_its_end(*arrays, piece.h)}"
+        return failure, f"{failure.value} {where}"
 
     def last(self, piece: Piece, held: Array) -> Piece | None:
         """Note the events of a step; the part of it that leads to one which ends the run, if there is one."""
@@ -201,7 +215,7 @@ def march_states(walk: Walk, h: float, steps: int, every: int = 1) -> States:
             piece = walk.piece(n * h, h, x, held, before) if n < steps else None
             last = walk.last(piece, held) if piece is not None else None
         except InputError as error:
-            status, message, piece = Status.BAD_INPUT, str(error), None
+            status, message, piece = error.status, str(error), None
         if piece is not None and not piece.step.converged:
             status, message = walk.stalled(piece, held)
         elif n < steps and walk.interrupted():

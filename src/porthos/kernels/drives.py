@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.compile import stage
-from porthos.kernels.joints import Pose
 from porthos.kernels.newton import FEEDBACK
+from porthos.kernels.pose import Pose
 from porthos.kernels.tables import LENGTH, TURN, Mechanism
 from porthos.notation import Array
 

@@ -17,43 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.compile import entry, inner, stage
-from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TURN, Layout, Mechanism
+from porthos.kernels.newton import CONVERGED, OVERTURNED, STRAYED
+from porthos.kernels.pieces import beyond_pieces, energy_of_pieces, mean_over_pieces
+from porthos.kernels.tables import INVERSE, LENGTH, PIECES, POLYNOMIAL, TURN, Layout, Mechanism
 from porthos.notation import Array
 
 SMALL = 1e-3  # rad: angle below which s/sin(s) is its series
-
-
-@inner
-def table_value(knot: Array, first: int, last: int, x: float) -> tuple[int, float, float]:
-    """The segment of x, F(x) and its slope; the first and the last segment go on without end."""
-    k, highest = first, last - 2
-    while k < highest:  # halve the range
-        middle = (k + highest + 1) // 2
-        if x > knot[middle, 0]:
-            k = middle
-        else:
-            highest = middle - 1
-    slope = (knot[k + 1, 1] - knot[k, 1]) / (knot[k + 1, 0] - knot[k, 0])
-    return k, knot[k, 1] + slope * (x - knot[k, 0]), slope
-
-
-@inner
-def table_mean(knot: Array, first: int, last: int, x0: float, x1: float) -> tuple[float, float]:
-    """The mean of F between x0 and x1, segment by segment, and its derivative with respect to x1."""
-    k0, F0, _ = table_value(knot, first, last, x0)
-    k1, F1, slope = table_value(knot, first, last, x1)
-    if k0 == k1:
-        return 0.5 * (F0 + F1), 0.5 * slope
-    step = 1 if k1 > k0 else -1
-    total, x, F, k = 0.0, x0, F0, k0
-    while k != k1:
-        edge = k + 1 if step > 0 else k
-        total += 0.5 * (F + knot[edge, 1]) * (knot[edge, 0] - x)
-        x, F = knot[edge, 0], knot[edge, 1]
-        k += step
-    total += 0.5 * (F + F1) * (x1 - x)
-    mean = total / (x1 - x0)
-    return mean, (F1 - mean) / (x1 - x0)
 
 
 @inner
@@ -65,7 +34,7 @@ def mean_force(mech: Mechanism, n: int, s0: float, s1: float) -> tuple[float, fl
         return force, -force / s1
     x0, x1 = s0 - law.rest, s1 - law.rest
     if law.form != POLYNOMIAL:
-        return table_mean(mech.knot, law.knots[0], law.knots[1], x0, x1)
+        return mean_over_pieces(mech.piece, law.pieces[0], law.pieces[1], law.terms, x0, x1)
     force, slope = law.force[0], 0.0
     power, sums, rate = 1.0, 1.0, 0.0  # x0^k, sum_i x0^i x1^(k-i) and its derivative
     for k in range(1, law.terms):
@@ -263,27 +232,39 @@ def add_losses(mech: Mechanism, h: float, q: Array, start: Array, lam: Array, lo
 
 
 @stage
-def overturned(mech: Mechanism, q: Array, start: Array) -> bool:
-    """Whether an angle with a force passes half a turn in the step from the rows `start` to the configuration q."""
-    passed, r = False, 0
+def arrived(mech: Mechanism, q: Array, start: Array) -> int:
+    """CONVERGED if laws hold at the end q of a step from the rows `start`.
+
+    OVERTURNED: an angle with a force passed half a turn; STRAYED: a potential left its range.
+    """
+    ended, r = CONVERGED, 0
     while r < mech.row.size:
         n = mech.row[r].law
-        if n < 0 or mech.law[n].measure != TURN:
+        if n < 0:
             r += 1
             continue
-        law = mech.law[n]
-        if law.form != POLYNOMIAL or law.terms > 0:
+        law, pair = mech.law[n], mech.law[n].measure == TURN
+        if pair and (law.form != POLYNOMIAL or law.terms > 0):
             ds = turned(start[r], start[r + 1], row_value(mech, q, r), row_value(mech, q, r + 1))
-            passed = passed or abs(np.arctan2(start[r + 1], start[r]) + ds) > np.pi
-        r += 2
-    return passed
+            if abs(np.arctan2(start[r + 1], start[r]) + ds) > np.pi:
+                ended = OVERTURNED
+        if law.form == PIECES:
+            x = measured(mech, n, row_value(mech, q, r), row_value(mech, q, r + 1) if pair else 0.0) - law.rest
+            if beyond_pieces(mech.piece, law.pieces[0], law.pieces[1], x):
+                ended = STRAYED
+        r += 2 if pair else 1
+    return ended
 
 
 @inner
 def energy_at(mech: Mechanism, n: int, s: float) -> float:
-    """U(s) of law n; zero where x = 0, at infinity if it is INVERSE."""
+    """U(s) of law n: that of its pieces, else zero where x = 0, at infinity if it is INVERSE."""
     law = mech.law[n]
-    return -law.force[0] / s if law.form == INVERSE else mean_force(mech, n, law.rest, s)[0] * (s - law.rest)
+    if law.form == INVERSE:
+        return -law.force[0] / s
+    if law.form == POLYNOMIAL:
+        return mean_force(mech, n, law.rest, s)[0] * (s - law.rest)
+    return energy_of_pieces(mech.piece, law.pieces[0], law.pieces[1], law.terms, s - law.rest)
 
 
 @stage

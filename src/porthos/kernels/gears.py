@@ -21,8 +21,8 @@ import numpy as np
 
 from porthos.kernels.compile import entry, stage
 from porthos.kernels.elements import row_value, turned
-from porthos.kernels.joints import Pose, add_row_force
 from porthos.kernels.newton import FEEDBACK
+from porthos.kernels.pose import Pose, add_row_force
 from porthos.kernels.tables import Mechanism
 from porthos.kernels.vectors import Triple, combine3, dot3, row33, triple
 from porthos.notation import Array, Records

@@ -8,22 +8,14 @@ Blocks are addressed by their offset in the flat matrix; what belongs to the gro
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from porthos.kernels.blocks import OFFSET, add_cross, add_turning
 from porthos.kernels.compile import frame, stage
-from porthos.kernels.elements import length_law, soften, turn_law, value_law
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, TURN, Layout, Mechanism
-from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33, triple
+from porthos.kernels.elements import soften
+from porthos.kernels.light import light_rows
+from porthos.kernels.pose import Pose, reduced_side, row_vectors
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
+from porthos.kernels.vectors import Triple, row3
 from porthos.notation import Array
-
-
-class Pose(NamedTuple):
-    """A configuration and what rows need of it."""
-
-    q: Array  # (N+1, 4, 3)
-    marker: Array  # (K+1, 3)
-    shift: Array  # (R, 2, 3) translational parts cu_0 w + cw_0 u of the rows; those that are constant are set before
 
 
 @stage
@@ -141,26 +133,6 @@ def general_stiffness(
 
 
 @stage
-def row_vectors(mech: Mechanism, q: Array, marker: Array, r: int) -> tuple[Triple, Triple]:
-    """The vectors u and w of row r."""
-    u, w = triple(mech.form[r].u0), triple(mech.form[r].w0)
-    for s in range(2):
-        phi = row33(q, mech.row[r].body[s], 0)
-        ru, rw = row3(marker, mech.row[r].marker[s, 0]), row3(marker, mech.row[r].marker[s, 1])
-        u = combine3(1.0, u, 1.0, combine3(1.0, ru, mech.form[r].cu[s, 0], phi))
-        w = combine3(1.0, w, 1.0, combine3(1.0, rw, mech.form[r].cw[s, 0], phi))
-    return u, w
-
-
-@stage
-def reduced_side(mech: Mechanism, pose: Pose, r: int, s: int, u: Triple, w: Triple) -> tuple[Triple, Triple]:
-    """Row r of G P for side s: (cu_0 w + cw_0 u, ru x w + rw x u)."""
-    ru, rw = row3(pose.marker, mech.row[r].marker[s, 0]), row3(pose.marker, mech.row[r].marker[s, 1])
-    shift = combine3(mech.form[r].cu[s, 0], w, mech.form[r].cw[s, 0], u)
-    return shift, combine3(1.0, cross3(ru, w), 1.0, cross3(rw, u))
-
-
-@stage
 def general_row(
     mech: Mechanism, layout: Layout, j: int, r: int, i: int, m: int, slopes: bool, mid: Pose, end: Pose, z: Array,
     x: Array, data: Array,
@@ -205,82 +177,14 @@ def general_row(
             add_turning(data, layout.body[b].corner & OFFSET, n, 0.5 * lam, u[0], u[1], u[2], rw[0], rw[1], rw[2])
 
 
-@stage
-def light_length(mech: Mechanism, r: int, h: float, mid: Pose, start: Array, z: Array, x: Array) -> None:
-    """The force of a light element along the line w between two points: g = |w|^2/2."""
-    a, b = mech.row[r].body[0], mech.row[r].body[1]
-    ra, rb = row3(mid.marker, mech.row[r].marker[0, 1]), row3(mid.marker, mech.row[r].marker[1, 1])
-    w = combine3(1.0, combine3(1.0, row33(mid.q, b, 0), 1.0, rb), 1.0, combine3(-1.0, row33(mid.q, a, 0), 1.0, ra))
-    ta, tb = cross3(ra, w), cross3(rb, w)
-    gap = dot3(w, part3(z, 6 * b)) - dot3(w, part3(z, 6 * a)) + dot3(ta, part3(z, 6 * a + 3))
-    gap += dot3(tb, part3(z, 6 * b + 3))
-    lam, _ = length_law(mech, mech.row[r].law, h, start[r], start[r] + 2.0 * gap)
-    lam *= 0.5 * h * h
-    for k in range(3):
-        x[6 * a + k] -= lam * w[k]
-        x[6 * b + k] += lam * w[k]
-        x[6 * a + 3 + k] += lam * ta[k]
-        x[6 * b + 3 + k] += lam * tb[k]
-    z[6 * (mech.body.size + 1) + r] = lam
-
-
-@stage
-def row_change(mech: Mechanism, r: int, mid: Pose, z: Array) -> float:
-    """g_r(q^1) - g_r(q^0)."""
-    u, w = row_vectors(mech, mid.q, mid.marker, r)
-    total = 0.0
-    for s in range(2):
-        at = 6 * mech.row[r].body[s]
-        shift, turn = reduced_side(mech, mid, r, s, u, w)
-        total += dot3(shift, part3(z, at)) + dot3(turn, part3(z, at + 3))
-    return 2.0 * total
-
-
-@stage
-def add_row_force(mech: Mechanism, r: int, mid: Pose, lam: float, x: Array) -> None:
-    """Add lam times row r to the momentum rows."""
-    u, w = row_vectors(mech, mid.q, mid.marker, r)
-    for s in range(2):
-        at = 6 * mech.row[r].body[s]
-        shift, turn = reduced_side(mech, mid, r, s, u, w)
-        for k in range(3):
-            x[at + k] += lam * shift[k]
-            x[at + 3 + k] += lam * turn[k]
-
-
-@stage
-def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, z: Array, x: Array) -> None:
-    """The forces of a light element in the momentum rows; its own rows are empty. None has friction."""
-    r, last, f, first = mech.joint[j].first, mech.joint[j].last, 0.5 * h * h, 6 * (mech.body.size + 1)
-    while r < last:
-        n = mech.row[r].law
-        measure = mech.law[n].measure
-        x[first + r] = 0.0
-        if measure == LENGTH:
-            light_length(mech, r, h, mid, start, z, x)
-        elif measure == TURN:
-            x[first + r + 1] = 0.0
-            g, k = row_change(mech, r, mid, z), row_change(mech, r + 1, mid, z)
-            mu, _, _ = turn_law(mech, n, h, 0.0, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
-            z[first + r], z[first + r + 1] = -f * mu * (start[r + 1] + 0.5 * k), f * mu * (start[r] + 0.5 * g)
-            add_row_force(mech, r, mid, z[first + r], x)
-            add_row_force(mech, r + 1, mid, z[first + r + 1], x)
-            r += 1
-        else:
-            lam, _ = value_law(mech, n, h, 0.0, start[r], start[r] + row_change(mech, r, mid, z))
-            z[first + r] = f * lam
-            add_row_force(mech, r, mid, z[first + r], x)
-        r += 1
-
-
 @frame
 def joint_rows(
     mech: Mechanism, layout: Layout, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, grip: Array,
-    z: Array, x: Array, data: Array,
+    give: Array, z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Set the rows of joints and elements in x, add forces to the momentum rows and, if `slopes`, fill the matrix.
 
-    `feedback` has kappa g(q^0) of constraints, g(q^0) of elements.
+    `feedback` has kappa g(q^0) of constraints, g(q^0) of elements; `give` gets the slopes of light elements.
     """
     ground = mech.body.size
     for r in range(mech.row.size):
@@ -288,7 +192,7 @@ def joint_rows(
     for j in range(mech.joint.size):
         begin, m = mech.joint[j].first, mech.joint[j].last - mech.joint[j].first
         if layout.joint[j].light:
-            light_rows(mech, j, h, mid, feedback, z, x)
+            light_rows(mech, j, h, mid, feedback, give, z, x)
             continue
         for i in range(m):
             r = begin + i

@@ -23,19 +23,19 @@ import numpy as np
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
-from porthos.kernels.elements import add_losses, overturned, set_grips
+from porthos.kernels.elements import add_losses, arrived, set_grips
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, add_vector, correct_body, correct_joints
-from porthos.kernels.joints import Pose, joint_rows, reduced_side, row_vectors
+from porthos.kernels.joints import joint_rows
+from porthos.kernels.light import left_over
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
     NOISE,
-    OVERTURNED,
     ROUND_OFF,
     RUNNING,
     STALLED,
@@ -49,11 +49,13 @@ from porthos.kernels.newton import (
     remember,
     turned,
 )
+from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.reduced_midpoint import (
     Workspace,
     back_solve,
     begin,
+    find_update,
     make_factors,
     momentum_rows,
     move_body,
@@ -221,6 +223,18 @@ def solve_velocities(
     return first, previous, rate, done
 
 
+@stage
+def follow(mech: Mechanism, h: float, q0: Array, v0: Array, ws: Workspace, lv: Levels) -> None:
+    """Let bodies and velocities follow the update ws.x of the positions; the rows of velocities take its place."""
+    for b in range(mech.body.size):
+        for i in range(6 * b, 6 * b + 6):
+            lv.z[i] -= ws.x[i]
+        move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+        turn_markers(mech, b, ws.end.q, ws.end.marker)
+        velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+    aim_wheels(mech, q0, True, ws.mid, ws.end)
+
+
 @frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
@@ -228,6 +242,7 @@ def solve(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     bodies, size, change, ended, iteration, rate, velocity_rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0, 0.0
+    done, missed = False, 0.0  # whether velocities have converged; what they miss of an update that they follow
     for b in range(bodies):
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
         turn_markers(mech, b, ws.end.q, ws.end.marker)
@@ -241,31 +256,30 @@ def solve(
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         set_grips(mech, h, ws.z, 1.0, lv.z, ws.grip)
         aim_wheels(mech, q0, False, ws.mid, ws.end)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, factors.data)
         pass_gears(mech, q0, lv.z, ws.mid, ws.end, ws.x)
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
-        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        refined = find_update(mech, layout, newton, iteration == 1, ws, factors)
         previous = size
         update = take_update(bodies, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
-        for b in range(bodies):
-            for i in range(6 * b, 6 * b + 6):  # velocities follow the update of the positions
-                lv.z[i] -= ws.x[i]
-            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
-            turn_markers(mech, b, ws.end.q, ws.end.marker)
-            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
-        aim_wheels(mech, q0, True, ws.mid, ws.end)
+        follow(mech, h, q0, v0, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
-        slowest = max(newton.slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
+        slowest = max(newton.slowest, left_over(layout, refined))
+        slowest = max(slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
         last = change
-        sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
-        first, change, ratio, done = solve_velocities(
-            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, free
-        )
-        velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
+        if settled and done and MARGIN * missed * size < ROUND_OFF:  # velocities have followed closely enough
+            first, change = 0.0, 0.0
+        else:
+            sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
+            first, change, ratio, done = solve_velocities(
+                mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, free
+            )
+            velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
+            missed = max(missed, first / size) if size > 0.0 else missed
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
         unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)
@@ -340,8 +354,8 @@ def march_ggl(
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
-        if ended == CONVERGED and mech.law.size > 0 and overturned(mech, ws.end.q, ws.feedback):
-            ended = OVERTURNED
+        if ended == CONVERGED and mech.law.size > 0:
+            ended = arrived(mech, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)

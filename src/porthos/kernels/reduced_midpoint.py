@@ -17,12 +17,13 @@ from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
-from porthos.kernels.elements import add_losses, overturned, set_grips
+from porthos.kernels.elements import add_losses, arrived, set_grips
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, gear_rows
-from porthos.kernels.joints import Pose, add_compliance, condense, expand, joint_rows, row_vectors
+from porthos.kernels.joints import add_compliance, condense, expand, joint_rows
+from porthos.kernels.light import left_over, light_changes
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -30,7 +31,6 @@ from porthos.kernels.newton import (
     FEEDBACK,
     LARGEST_TURN,
     NOISE,
-    OVERTURNED,
     PATIENCE,
     ROUND_OFF,
     RUNNING,
@@ -47,6 +47,7 @@ from porthos.kernels.newton import (
     remember,
     turned,
 )
+from porthos.kernels.pose import Pose, row_vectors
 from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import dot3, row3
@@ -65,6 +66,8 @@ class Workspace(NamedTuple):
     y: Array  # (L+D, 6) outputs at the midpoint; of drives their force and power
     aim: Array  # (D, AIMS) what drives aim at
     grip: Array  # (F,) mu N of laws with friction, else 0
+    give: Array  # (R, 2) slopes of light elements
+    echo: Array  # as x: what light elements answer to an update
 
 
 @stage
@@ -172,8 +175,9 @@ def wants_matrix(layout: Layout, damped: bool, size: float, previous: float, slo
     """Whether the updates still to come with the present matrix cost more than a new one.
 
     Their number follows from the ratio of the last two; the first one is compared with the motion of the step. A ratio
-    below `slowest` is due to what every matrix leaves out.
+    below `slowest`, or that of light elements, is due to what every matrix leaves out.
     """
+    slowest = max(slowest, layout.lightness)
     ratio = size / previous if previous > 0.0 else size
     if not damped and previous > 0.0 and ratio < slowest:
         return False
@@ -205,6 +209,27 @@ def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: F
 
 
 @frame
+def find_update(mech: Mechanism, layout: Layout, newton: Newton, first: bool, ws: Workspace, factors: Factors) -> bool:
+    """The update of all unknowns from the residual in ws.x; whether it was refined by what light elements answer.
+
+    It is if the next one would be needed for what they leave of this one; after the first there is another in any case.
+    """
+    back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+    if layout.lightness == 0.0:
+        return False
+    bodies, unit = mech.body.size, 1.0 / newton.length
+    motion = max(SMALLEST_MOTION, 2.0 * update_size(bodies, ws.z, unit)[1])
+    left = layout.lightness * update_size(bodies, ws.x, unit)[1] / motion
+    if not (layout.lightness * left if first else left) > ROUND_OFF:
+        return False
+    light_changes(mech, layout, ws.mid, ws.give, ws.z, ws.x, ws.echo)
+    back_solve(mech, layout, ws.mid, ws.end, factors, ws.echo)
+    for i in range(layout.pattern.unknowns):
+        ws.x[i] -= ws.echo[i]
+    return True
+
+
+@frame
 def solve(
     mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, factors: Factors,
@@ -226,18 +251,19 @@ def solve(
         add_loads(mech, layout, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         set_grips(mech, h, ws.z, 0.0, ws.z, ws.grip)
         aim_wheels(mech, q0, False, ws.mid, ws.end)
-        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, factors.data)
+        joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
-        back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        refined = find_update(mech, layout, newton, iteration == 1, ws, factors)
         change = take_update(mech.body.size, ws.x, ws.z, newton.length)
         size, damped = change.size / change.motion, change.largest > LARGEST_TURN
+        slowest = max(newton.slowest, left_over(layout, refined))
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
         if (
             ended == RUNNING
             and not damped
-            and finished(size, previous, newton.tolerance, slopes and layout.complete, newton.slowest, STUCK)
+            and finished(size, previous, newton.tolerance, slopes and layout.complete, slowest, STUCK)
         ):
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, size, previous, newton.slowest)
@@ -346,8 +372,8 @@ def march_midpoint(
             )  # fmt: skip
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
-        if ended == CONVERGED and mech.law.size > 0 and overturned(mech, ws.end.q, ws.feedback):
-            ended = OVERTURNED
+        if ended == CONVERGED and mech.law.size > 0:
+            ended = arrived(mech, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)

@@ -67,6 +67,7 @@ LOAD = np.dtype(
 )
 
 TERMS = 6  # coefficients of a polynomial
+PIECE_TERMS = 10  # of that of a piece
 LAW = np.dtype(
     [
         ("rest", "f8"),  # the measure at which x = s - rest vanishes
@@ -75,9 +76,9 @@ LAW = np.dtype(
         ("friction", "f8"),  # mu of the force mu N s'/sqrt(s'^2 + speed^2), N the size of the force of some rows
         ("speed", "f8"),
         ("measure", "i4"),  # LENGTH, VALUE or TURN
-        ("form", "i4"),  # POLYNOMIAL, INVERSE or TABLE
-        ("terms", "i4"),  # of the polynomial
-        ("knots", "i4", 2),  # range of its knots in the table
+        ("form", "i4"),  # POLYNOMIAL, INVERSE, LINES or PIECES
+        ("terms", "i4"),  # of the polynomial, or of each piece
+        ("pieces", "i4", 2),  # range of its pieces
         ("pressing", "i4", 2),  # range of the rows whose force is N
     ],
     align=True,
@@ -118,10 +119,11 @@ GEAR = np.dtype(
 )
 
 # What a law or a drive measures: the distance s of two points by the row g = s^2/2; the row itself, s = g; an angle s,
-# which a law has by two rows g = cos s and sin s. The force F(s) of a law is a polynomial, F = force_0/s^2, or straight
-# lines between knots (x, F).
+# which a law has by two rows g = cos s and sin s. The force F(s) of a law is a polynomial, F = force_0/s^2, or pieces:
+# straight lines, or polynomials of a potential between two lines, which are beyond its range.
 LENGTH, VALUE, TURN = 0, 1, 2
-POLYNOMIAL, INVERSE, TABLE = 0, 1, 2
+POLYNOMIAL, INVERSE, LINES, PIECES = 0, 1, 2, 3
+BEGIN, MIDDLE, ENERGY, FACTORS = 0, 1, 2, 3  # of a piece: its begin, where its powers vanish, U there, their factors
 
 # What is special about a row, for speed: nothing; the first of three rows x_B - x_A = 0; one of the other two of
 # them; an angle a_A . b_B = c.
@@ -140,7 +142,7 @@ class Mechanism(NamedTuple):
     gear: Records  # GEAR, of the rows with wheels
     wheel: Records  # WHEEL, of the gears one behind the other
     law: Records  # LAW, of the rows of force elements
-    knot: Array  # (T, 2) knots (x, F) of all laws that are tables
+    piece: Array  # (T, 13) pieces of all laws that have them
     marker: Array  # (K+1, 3) body-fixed vectors sum_i X_i d_i, sorted by body, the ground last; the last one is zero
     gravity: Array  # (3,)
 
@@ -183,6 +185,7 @@ class Layout(NamedTuple):
     worth: float  # iterations that a factorisation costs
     costly: int  # 1: so many that the matrix is kept from step to step
     stiff: int  # 1: there are force elements in the pattern
+    lightness: float  # by which updates shrink in an iteration although light elements are left out; 0: there are none
     floor: float  # a pivot below this fraction of what was subtracted from it belongs to a row that repeats others
 
 

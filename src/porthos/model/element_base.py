@@ -22,23 +22,25 @@ from porthos.notation import Array, normals, vector
 NOWHERE = 1e-9  # points closer than this, relative to their distance from the origin, have no direction between them
 
 Joints = Mapping[str, Joint]
+Measure = Literal["length", "value", "turn"]
 
 
 @dataclass(frozen=True)
 class Law:
-    """Rows, what is measured of them, and the force: sum of force[k] x^k with x = s - rest, a table, or inverse/s^2."""
+    """Rows, what is measured of them, and the force: of x = s - rest a polynomial, lines or pieces, or inverse/s^2."""
 
-    measure: Literal["length", "value", "turn"]
+    measure: Measure
     rows: tuple[Row | Strain, ...]
-    force: tuple[float, ...] = ()
+    force: tuple[float, ...] = ()  # factors of powers of x
     rest: float = 0.0
     damping: float = 0.0
     inverse: float = 0.0
-    table: Array | None = None
+    table: Array | None = None  # pairs (x, F), joined by straight lines
+    pieces: Array | None = None  # of a potential, see `fitting.py`
     friction: float = 0.0  # mu of mu N s'/sqrt(s'^2 + speed^2); N is the size of the force of a joint's first rows
     speed: float = 0.0
     pressed_by: str = ""
-    energy: str = ""  # the expression from which a table was made
+    energy: str = ""  # the expression from which pieces were made
     pressing_rows: int = 0
 
 

@@ -6,14 +6,14 @@ A new element is one class in this file; what all of them have is in `element_ba
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import Pose, Rotation, rotation_matrix
-from porthos.model.element_base import Element, Joints, Law, Pull, known_joint, turning_rows
+from porthos.model.element_base import Element, Joints, Law, Measure, Pull, known_joint, turning_rows
 from porthos.model.joint_base import Frame, carried, check_frame
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
 from porthos.model.rows import Angle, InPlane, Row
@@ -296,7 +296,7 @@ def _knots(element: Any, stiffness: Array) -> Array:
     return knots
 
 
-def _law(element: Any, measure: Literal["length", "turn"], rows: tuple[Row, ...], rest: float, constant: float) -> Law:
+def _law(element: Any, measure: Measure, rows: tuple[Row, ...], rest: float, constant: float) -> Law:
     """The law of a spring: a polynomial, or a table to which the constant is added."""
     if element.table is not None:
         knots = np.asarray(element.table) + np.array([0.0, constant])

@@ -52,8 +52,9 @@ def rates(text: str, variable: str = TIME) -> tuple[Formula, Formula]:
 
 
 def parts(text: str, names: Sequence[str]) -> dict[str, str]:
-    """An expression that is a sum of functions of one variable each, function by function; constants are left out."""
+    """An expression that is a sum of functions of one variable each, by variable; constants go with the first one."""
     found: dict[str, list[str]] = {}
+    constants: list[str] = []
     for sign, term in _terms(_parsed(text), "+"):
         used = sorted({node.id for node in ast.walk(term) if isinstance(node, ast.Name)} & set(names))
         if len(used) > 1:
@@ -65,6 +66,9 @@ def parts(text: str, names: Sequence[str]) -> dict[str, str]:
             found.setdefault(used[0], []).append(f"{sign} ({ast.unparse(term)})")
         else:
             _built(term, text, DEEPEST, names[0])
+            constants.append(f"{sign} ({ast.unparse(term)})")
+    if found:
+        found[min(found)] += constants
     return {name: " ".join(terms).removeprefix("+ ") for name, terms in sorted(found.items())}
 
 

@@ -129,7 +129,7 @@ class Forcing(ABC):
     ) -> Element:  # fmt: skip
         """A potential of the distance s of two points, such as energy="4*(1/s**12 - 1/s**6)", in joules.
 
-        `between` is the range of s; beyond its ends the force goes on along straight lines.
+        `between` is the range of s; a run that leaves it stops.
         """
         a_name, b_name = self._names(f"potential '{name}'", a, b)
         return self._act(
@@ -149,7 +149,7 @@ class Forcing(ABC):
     def field(self, name: str, body: Body | str, at: ArrayLike, energy: str, within: float) -> Element:
         """A potential of the world coordinates of a point of a body, such as energy="x**2 + 3*cos(y)", in joules.
 
-        `within` is how far the point may go along each axis; beyond, the force goes on along straight lines.
+        `within` is how far the point may go along each axis: a run that leaves that box stops.
         """
         return self._act(
             p.Field(name=name, body=self._body_name(body, f"field '{name}': body"), at=at, energy=energy, within=within)

@@ -1,15 +1,13 @@
 """Potentials of the user's: V(s) of a distance, an angle or a displacement, and V(x, y, z) of a point, by expressions.
 
-The force dV/ds becomes a table, straight lines between knots, fine enough that it differs by FINE of its largest value
-at most. The scheme keeps the integral of that table to round-off, and so V itself as well as the table follows it.
+The force dV/ds becomes polynomials in pieces (`fitting.py`) that differ from it by round-off, as their integral, which
+the scheme keeps, does from V.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -17,72 +15,43 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError
 from porthos.model.bodies import Ground
-from porthos.model.element_base import Element, Joints, Law, Pull, known_joint, turning_rows
-from porthos.model.expressions import formula, parts, rates
+from porthos.model.element_base import Element, Joints, Law, Measure, Pull, known_joint, turning_rows
+from porthos.model.expressions import Formula, formula, parts, rates
+from porthos.model.fitting import fitted
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
-from porthos.model.rows import InPlane
+from porthos.model.rows import InPlane, Row
 from porthos.model.signals import Numbers
 from porthos.notation import Array, positive, vector
 
-FINE = 1e-7  # of the largest force in the range: how far straight lines may be off
-COARSE = 61  # pieces to begin with; a prime, so that what repeats itself is not met at equal phases
-HALVINGS = 12  # of each of them at most
-PLACES = (0.5, 0.19, 0.83)  # of a piece, where lines are compared with the force
-MOST_KNOTS = 200_000
 AXES = ("x", "y", "z")
 
 
-def force_table(where: str, text: str, variable: str, least: float, most: float) -> Array:
-    """Knots (x, F), x = s - least, of the derivative of an expression in s."""
-    force = _checked(where, text, variable)
-    s = np.linspace(least, most, COARSE + 1)
-    F = [force(float(at)) for at in s]
-    between = [force(float(a + share * (b - a))) for a, b in pairwise(s) for share in PLACES]
-    limit = FINE * max(1e-300, float(np.abs([*F, *between]).max()))
-    knots = [(float(s[0]), F[0])]
-    for k in range(COARSE):
-        knots += _halved(force, (float(s[k]), F[k]), (float(s[k + 1]), F[k + 1]), limit, HALVINGS)
-        if len(knots) > MOST_KNOTS:
-            raise ModelError(
-                f"{where}: energy: expected a smooth expression, found that {text!r} needs more than {MOST_KNOTS} "
-                f"straight lines for its derivative between {least:g} and {most:g}. Give a shorter range, or a "
-                "smoother expression."
-            )
-    return np.array(knots) - [least, 0.0]
-
-
-def _halved(
-    force: Callable[[float], float], a: tuple[float, float], b: tuple[float, float], limit: float, halvings: int
-) -> list[tuple[float, float]]:
-    """The knots behind a up to b between which straight lines are near enough to the force."""
-    s = 0.5 * (a[0] + b[0])
-    middle = (s, force(s))
-    places = ((share, a[0] + share * (b[0] - a[0])) for share in PLACES)
-    if halvings == 0 or all(abs(force(x) - a[1] - share * (b[1] - a[1])) <= limit for share, x in places):
-        return [b]
-    return _halved(force, a, middle, limit, halvings - 1) + _halved(force, middle, b, limit, halvings - 1)
-
-
-def _checked(where: str, text: str, variable: str) -> Callable[[float], float]:
-    """The derivative of an expression, which complains where it has no value."""
+def fit(where: str, text: str, variable: str, least: float, most: float) -> Array:
+    """The pieces of an expression in one variable between two places, x = s - least."""
     try:
-        V, slope = formula(text, variable), rates(text, variable)[0]
+        energy, slope = formula(text, variable), rates(text, variable)[0]
     except ModelError as error:
         raise ModelError(f"{where}: energy: {error}") from error
+    V, force = (_checked(where, text, variable, function) for function in (energy, slope))
+    return fitted(where, V, force, least, most)
 
-    def force(s: float) -> float:
+
+def _checked(where: str, text: str, variable: str, function: Formula) -> Formula:
+    """A function that complains where it has no value."""
+
+    def value(s: float) -> float:
         try:
-            energy, value = float(V(s)), float(slope(s))
+            result = float(function(s))
         except (ArithmeticError, ValueError):
-            energy = value = math.nan
-        if not math.isfinite(energy + value):
+            result = math.nan
+        if not math.isfinite(result):
             raise ModelError(
                 f"{where}: energy: expected a finite value and slope in the whole range, found none of {text!r} "
                 f"at {variable} = {s:.6g}. Choose a smaller range."
             )
-        return value
+        return result
 
-    return force
+    return value
 
 
 def _range(where: str, between: ArrayLike) -> tuple[float, float]:
@@ -97,14 +66,13 @@ def _range(where: str, between: ArrayLike) -> tuple[float, float]:
 class Potential(Pull):
     """A potential V(s) of the distance s of two points, in joules: an expression such as "4*(1/s**12 - 1/s**6)".
 
-    `between` is the range of s for which it is made; beyond its ends the force goes on along straight lines. The energy
-    counts from the lower end.
+    `between` is the range of s for which it is made; a run that leaves it stops.
     """
 
     energy: str
     between: Numbers
     kind: ClassVar[str] = "potential"
-    _table: Array = field(init=False, repr=False, compare=False)
+    _pieces: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,11 +80,11 @@ class Potential(Pull):
         if least <= 0.0:
             raise ModelError(f"{self.where}: between: expected distances > 0, found {self.between!r}.")
         object.__setattr__(self, "between", (least, most))
-        object.__setattr__(self, "_table", force_table(self.where, self.energy, "s", least, most))
+        object.__setattr__(self, "_pieces", fit(self.where, self.energy, "s", least, most))
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
         """One law of the distance."""
-        return (Law("length", self._line, rest=self.between[0], table=self._table, energy=self.energy),)
+        return (_law("length", self._line, self.between[0], self._pieces, self.energy),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,12 +98,12 @@ class JointPotential(Element):
     energy: str
     between: Numbers = (-math.pi, math.pi)
     kind: ClassVar[str] = "joint_potential"
-    _table: Array = field(init=False, repr=False, compare=False)
+    _pieces: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         least, most = _range(self.where, self.between)
         object.__setattr__(self, "between", (least, most))
-        object.__setattr__(self, "_table", force_table(self.where, self.energy, "s", least, most))
+        object.__setattr__(self, "_pieces", fit(self.where, self.energy, "s", least, most))
 
     def sides(self, joints: Joints) -> tuple[str, str]:
         """The parts of the joint."""
@@ -151,8 +119,8 @@ class JointPotential(Element):
         joint, least = self._moving(joints), float(self.between[0])
         if isinstance(joint, Prismatic):
             row = InPlane(np.asarray(joint.axis), *joint.points)
-            return (Law("value", (row,), rest=least, table=self._table, energy=self.energy),)
-        return (Law("turn", turning_rows(joint), rest=least, table=self._table, energy=self.energy),)
+            return (_law("value", (row,), least, self._pieces, self.energy),)
+        return (_law("turn", turning_rows(joint), least, self._pieces, self.energy),)
 
     def _moving(self, joints: Joints) -> Revolute | Cylindrical | Prismatic:
         joint = known_joint(self, joints)
@@ -168,8 +136,7 @@ class JointPotential(Element):
 class Field(Element):
     """A potential V(x, y, z) of the world coordinates of a point of a body: a sum of terms in one coordinate each.
 
-    `at` is the point at the placement; `within` is how far it may go along each axis before the force goes on along
-    straight lines. The energy counts from the lower ends.
+    `at` is the point at the placement; `within` is how far it may go along each axis: a run that leaves the box stops.
     """
 
     body: str
@@ -177,7 +144,7 @@ class Field(Element):
     energy: str
     within: float
     kind: ClassVar[str] = "field"
-    _tables: tuple[tuple[int, str, Array], ...] = field(init=False, repr=False, compare=False)
+    _fits: tuple[tuple[int, str, Array], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         at = vector(self.at, f"{self.where}: at")
@@ -189,12 +156,12 @@ class Field(Element):
             raise ModelError(f"{self.where}: energy: {error}") from error
         if not terms:
             raise ModelError(f"{self.where}: energy: expected an expression in x, y and z, found {self.energy!r}.")
-        tables = tuple(
-            (AXES.index(name), text, force_table(self.where, text, name, at[k] - self.within, at[k] + self.within))
+        fits = tuple(
+            (k, text, fit(self.where, text, name, at[k] - self.within, at[k] + self.within))
             for name, text in terms.items()
             for k in [AXES.index(name)]
         )
-        object.__setattr__(self, "_tables", tables)
+        object.__setattr__(self, "_fits", fits)
 
     def sides(self, joints: Joints) -> tuple[str, str]:
         """The ground, in which the field is, and the body."""
@@ -208,10 +175,13 @@ class Field(Element):
         """One law for each coordinate."""
         at = np.asarray(self.at)
         return tuple(
-            Law("value", (InPlane(np.eye(3)[k], np.zeros(3), at),), rest=float(at[k]) - self.within, table=table,
-                energy=text)
-            for k, text, table in self._tables
-        )  # fmt: skip
+            _law("value", (InPlane(np.eye(3)[k], np.zeros(3), at),), float(at[k]) - self.within, pieces, text)
+            for k, text, pieces in self._fits
+        )
 
 
 POTENTIALS: tuple[type[Element], ...] = (Potential, JointPotential, Field)
+
+
+def _law(measure: Measure, rows: tuple[Row, ...], least: float, pieces: Array, text: str) -> Law:
+    return Law(measure, rows, rest=least, pieces=pieces, energy=text)

@@ -21,7 +21,7 @@ from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.scheme import Scheme
-from porthos.kernels.tables import LENGTH, TURN, VALUE
+from porthos.kernels.tables import LENGTH, PIECE_TERMS, PIECES, TURN, VALUE
 from porthos.notation import file_path, flag
 from porthos.results.journal import at_rest, recover
 from porthos.results.states import StateTrajectory
@@ -309,15 +309,15 @@ def _check_loads(tables: dict[str, Any], bodies: int) -> None:
 
 
 def _check_laws(tables: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Rows of joints have no law, those of force elements one of the table; knots lie in theirs."""
+    """Rows of joints have no law, those of force elements one of the table; pieces lie in theirs."""
     laws, first = tables["row_law"], tables["joint_row"][sizes["n_joint"]]
     if np.any(laws[:first] != -1) or np.any(laws[first:] < 0) or np.any(laws[first:] >= sizes["n_law"]):
         raise ValueError("table 'row_law' does not fit the joints and force elements")
     for name, limit in (
         ("law_measure", 2),
-        ("law_form", 2),
-        ("law_terms", SIZES["term"]),
-        ("law_knots", sizes["n_knot"]),
+        ("law_form", PIECES),
+        ("law_terms", PIECE_TERMS),
+        ("law_pieces", sizes["n_piece"]),
         ("law_pressing", first),
     ):
         if np.any(tables[name] < 0) or np.any(tables[name] > limit):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from porthos.kernels.tables import TERMS
+from porthos.kernels.tables import FACTORS, PIECE_TERMS, TERMS
 from porthos.notation import Array
 from porthos.results.run import Run
 from porthos.results.trajectory import Trajectory
@@ -24,7 +24,7 @@ from porthos.system.tables import plain
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 5  # raised whenever an older Porthos could not read the group any more; files have seals since 4
+FORMAT = 6  # raised whenever an older Porthos could not read the group any more; files have seals since 4
 GROUP = "porthos"
 NETCDF = (".nc", ".nc4", ".h5")  # endings of its names: a NetCDF4 file is an HDF5 file
 
@@ -81,9 +81,9 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "law_measure": ("n_law",),
     "law_form": ("n_law",),
     "law_terms": ("n_law",),
-    "law_knots": ("n_law", "edge"),
+    "law_pieces": ("n_law", "edge"),
     "law_pressing": ("n_law", "edge"),
-    "knot": ("n_knot", "coordinate"),
+    "piece": ("n_piece", "piece_column"),
     "drive_row": ("n_drive",),
     "drive_measure": ("n_drive",),
     "drive_rest": ("n_drive",),
@@ -142,7 +142,7 @@ SIZES = {
     "kind": 4,
     "term": TERMS,
     "edge": 2,
-    "coordinate": 2,
+    "piece_column": FACTORS + PIECE_TERMS,
 }
 
 

@@ -6,10 +6,26 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
 
 from porthos.errors import ModelError
 from porthos.kernels import ahead
-from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TABLE, TERMS, TURN, VALUE, Mechanism
+from porthos.kernels.tables import (
+    BEGIN,
+    ENERGY,
+    FACTORS,
+    INVERSE,
+    LENGTH,
+    LINES,
+    MIDDLE,
+    PIECE_TERMS,
+    PIECES,
+    POLYNOMIAL,
+    TERMS,
+    TURN,
+    VALUE,
+    Mechanism,
+)
 from porthos.model.bodies import Body, PointMass, RigidBody
 from porthos.model.drives import TurnDrive
 from porthos.model.element_base import Law
@@ -167,12 +183,11 @@ def _levers(rows: Rows, placement: Placement) -> Array:
 def _law_columns(laws: list[Law]) -> dict[str, Any]:
     """The laws of force elements as arrays."""
     force = np.zeros((len(laws), TERMS))
-    tables = [np.zeros((0, 2)) if law.table is None else law.table for law in laws]
-    ends = np.cumsum([0, *(len(table) for table in tables)])
+    pieces = [_pieces(law) for law in laws]
+    ends = np.cumsum([0, *(len(those) for those in pieces)])
     for k, law in enumerate(laws):
         force[k, : len(law.force)] = law.force
         force[k, 0] += law.inverse
-    forms = [INVERSE if law.inverse else POLYNOMIAL if law.table is None else TABLE for law in laws]
     return {
         "law_rest": np.array([law.rest for law in laws], dtype=np.float64),
         "law_force": force,
@@ -180,11 +195,39 @@ def _law_columns(laws: list[Law]) -> dict[str, Any]:
         "law_friction": np.array([law.friction for law in laws], dtype=np.float64),
         "law_speed": np.array([law.speed for law in laws], dtype=np.float64),
         "law_measure": np.array([MEASURES[law.measure] for law in laws], dtype=np.int64),
-        "law_form": np.array(forms, dtype=np.int64),
-        "law_terms": np.array([len(law.force) for law in laws], dtype=np.int64),
-        "law_knots": np.stack([ends[:-1], ends[1:]], axis=1).astype(np.int64).reshape(-1, 2),
-        "knot": np.concatenate([np.zeros((0, 2)), *tables]),
+        "law_form": np.array([_form(law) for law in laws], dtype=np.int64),
+        "law_terms": np.array([_terms(law) for law in laws], dtype=np.int64),
+        "law_pieces": np.stack([ends[:-1], ends[1:]], axis=1).astype(np.int64).reshape(-1, 2),
+        "piece": np.concatenate([np.zeros((0, FACTORS + PIECE_TERMS)), *pieces]),
     }
+
+
+def _form(law: Law) -> int:
+    if law.pieces is not None:
+        return PIECES
+    return INVERSE if law.inverse else POLYNOMIAL if law.table is None else LINES
+
+
+def _terms(law: Law) -> int:
+    if law.pieces is not None:
+        return law.pieces.shape[1] - FACTORS
+    return len(law.force) if law.table is None else 2
+
+
+def _pieces(law: Law) -> Array:
+    """Those of a potential, or the straight lines between the pairs of a table."""
+    if law.pieces is not None:
+        return law.pieces
+    pairs = np.zeros((0, 2)) if law.table is None else law.table
+    result = np.zeros((max(0, len(pairs) - 1), FACTORS + PIECE_TERMS))
+    result[:, BEGIN] = result[:, MIDDLE] = pairs[:-1, 0]
+    result[:, FACTORS], result[:, FACTORS + 1] = pairs[:-1, 1], np.diff(pairs[:, 1]) / np.diff(pairs[:, 0])
+    if len(pairs):  # the energy vanishes where x does
+        U = cumulative_trapezoid(pairs[:, 1], pairs[:, 0], initial=0.0)[:-1]
+        k = max(0, int(np.searchsorted(result[:, BEGIN], 0.0)) - 1)
+        y, (F, slope) = -result[k, MIDDLE], result[k, FACTORS : FACTORS + 2]
+        result[:, ENERGY] = U - (U[k] + (F + 0.5 * slope * y) * y)
+    return result
 
 
 def _drive_columns(rows: Rows, placement: Placement) -> dict[str, Any]:

@@ -5,14 +5,16 @@ Rows g_r(q) with laws (`kernels/elements.py`): grad V_e = G_e^T lam(g), C = G_e^
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial import polynomial
 from scipy import sparse
 
 from porthos.kernels import nodal
 from porthos.kernels.elements import element_energies, law_states, respond
-from porthos.kernels.tables import LENGTH, TURN, Mechanism, RowVectors
+from porthos.kernels.tables import BEGIN, FACTORS, LENGTH, LINES, MIDDLE, PIECES, TURN, Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.constraints import ConstraintRows
 
@@ -66,6 +68,33 @@ class Elements:
         """Measures and forces (T, F) of all laws at the states q, v (T, N, 4, 3), lam (T, R) of the joints."""
         return law_states(self.mech, q, v, self.grips(lam), still)
 
+    @cached_property
+    def ranges(self) -> dict[int, tuple[float, float]]:
+        """Laws that are potentials, and from where to where they are made."""
+        law, piece = self.mech.law, self.mech.piece
+        return {
+            n: (float(law[n].rest), float(law[n].rest + piece[law[n].pieces[1] - 1, BEGIN]))
+            for n in np.flatnonzero(law.form == PIECES).tolist()
+        }
+
+    def strayed(self, q: Array) -> bool:
+        """Whether a potential is beyond its range at q (N+1, 4, 3)."""
+        return bool(self.ranges) and any(room < 0.0 for room in self._rooms(q).values())
+
+    def near_its_end(self, q: Array, v: Array, h: float) -> str:
+        """A sentence on the potential that is nearest to an end of its range, now or h later."""
+        now, later = self._rooms(q), self._rooms(q + h * v)
+        n = min(now, key=lambda k: min(now[k], later[k]))
+        name = self.names[next(e for e in range(len(self)) if n in self.laws_of(e))]
+        (s,), _ = self.states(q[None, :-1], v[None, :-1], np.zeros((1, 0)), q)
+        least, most = self.ranges[n]
+        return f"'{name}' is made for {least:.6g} <= s <= {most:.6g}; the last state has s = {s[n]:.6g}."
+
+    def _rooms(self, q: Array) -> dict[int, float]:
+        """How far each potential is from the nearer end of its range, in units of that range."""
+        (s,), _ = self.states(q[None, :-1], np.zeros_like(q)[None, :-1], np.zeros((1, 0)), q)
+        return {n: min(s[n] - least, most - s[n]) / (most - least) for n, (least, most) in self.ranges.items()}
+
     def laws_of(self, index: int) -> IntArray:
         """The laws of one element."""
         joint = self.mech.joint[index]
@@ -87,16 +116,23 @@ class Elements:
         return np.add.reduceat(power, joint.first)[: joint.size] if joint.size else np.zeros(0)
 
     def slopes(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """|dlam/dg| and dlam/dg' (R,) of all rows; of a table the largest slope counts."""
+        """|dlam/dg| and dlam/dg' (R,) of all rows; of pieces the largest slope at their ends counts."""
         _, K, D = self._multipliers(q, v)
         stiffness = np.abs(K).max(axis=1)
         for r, n in enumerate(self.mech.row.law):
-            first, last = self.mech.law[n].knots
-            if last > first:
-                steepest = np.abs(np.diff(self.mech.knot[first:last, 1]) / np.diff(self.mech.knot[first:last, 0])).max()
+            if self.mech.law[n].form in (LINES, PIECES):
+                steepest = self._steepest(n)
                 square = 2.0 * self._value(r) if self.mech.law[n].measure == LENGTH else 1.0
                 stiffness[r] = max(stiffness[r], steepest / square)
         return stiffness, np.abs(D).max(axis=1)
+
+    def _steepest(self, n: int) -> float:
+        """The largest slope of the pieces of law n, where they begin and at their middles."""
+        piece = self.mech.piece[slice(*self.mech.law[n].pieces)]
+        slopes = polynomial.polyder(piece[:, FACTORS:].T)
+        at = piece[:, BEGIN] - piece[:, MIDDLE]
+        at[0] = 0.0  # goes on without end
+        return float(np.abs([polynomial.polyval(y, slopes, tensor=False) for y in (at, np.zeros_like(at))]).max())
 
     def _value(self, r: int) -> float:
         return float(self._vectors.u[r] @ self._vectors.w[r])

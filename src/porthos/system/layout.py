@@ -35,14 +35,15 @@ def exact_layout(mech: Mechanism) -> Layout:
     )
 
 
-def condensed_layout(mech: Mechanism, light: NDArray[np.bool_] | None = None) -> Layout:
-    """Translations eliminated, couplings of two bodies left out, and `light` force elements."""
+def condensed_layout(mech: Mechanism, light: NDArray[np.bool_] | None = None, lightness: float = 0.0) -> Layout:
+    """Translations eliminated, couplings of two bodies left out, and `light` force elements, all together so light."""
     light = np.zeros(mech.joint.size, dtype=bool) if light is None else light
     joints = np.bincount(mech.joint.body[~light].ravel(), minlength=mech.body.size + 1)[:-1]
     kept = (joints > CONDENSED_JOINTS) | (mech.body.mass == 0.0)
     closed = loop_rows(mech._replace(joint=mech.joint[mech.joint.soft == 0])).size > 0
     floor = ROUGH_FLOOR if closed else OPEN_FLOOR
-    return _layout(mech, kept.astype(np.int64), np.zeros(mech.joint.size, dtype=bool), light, floor)
+    uncoupled = np.zeros(mech.joint.size, dtype=bool)
+    return _layout(mech, kept.astype(np.int64), uncoupled, light, floor)._replace(lightness=lightness)
 
 
 def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
@@ -118,6 +119,7 @@ def _layout(
         worth=worth,
         costly=int(worth > COSTLY),
         stiff=int(np.any(joint.soft)),
+        lightness=0.0,
         floor=floor,
     )
 

@@ -1,7 +1,8 @@
 """Which force elements a step leaves out of its matrix: the light ones, whose forces hardly change within it.
 
-With an element left out, updates of Newton's method shrink only by h^2/2 |df/dg^1| G M^-1 G^T in an iteration. That is
-cheaper than its place in the matrix up to LIGHT; steps that fail are tried again with all elements in it.
+With an element left out, updates of Newton's method shrink only by h^2/2 |df/dg^1| G M^-1 G^T in an iteration, or by
+the square of it if they are refined (`kernels/light.py`). That is cheaper than its place in the matrix up to LIGHT;
+steps that fail are tried again with all elements in it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LIGHT = 0.1  # ratio of updates up to which an element is left out
 
 
 class Stepping(NamedTuple):
-    """The condensed layout of a mechanism for steps of a size, and the ratio of updates to expect."""
+    """The condensed layout of a mechanism for steps of a size, and the ratio of updates to expect beside its own."""
 
     condensed: Layout
     slowest: float
@@ -37,8 +38,8 @@ def stepping(system: MechanicalSystem, sizes: Array) -> Stepping:
         ratio = contractions(system, h)
         light = ratio < LIGHT
         chosen = np.concatenate([np.zeros(len(system.joint_names), dtype=bool), light])
-        slowest = max(float(ratio[light].max(initial=0.0)), RUBBING if system.elements.rubs else 0.0)
-        known[h] = Stepping(condensed_layout(system.moving, chosen), slowest)
+        condensed = condensed_layout(system.moving, chosen, float(ratio[light].max(initial=0.0)))
+        known[h] = Stepping(condensed, RUBBING if system.elements.rubs else 0.0)
     return known[h]
 
 

@@ -69,9 +69,9 @@ class Plain(NamedTuple):
     law_measure: IntArray  # (F,)
     law_form: IntArray  # (F,)
     law_terms: IntArray  # (F,)
-    law_knots: IntArray  # (F, 2)
+    law_pieces: IntArray  # (F, 2)
     law_pressing: IntArray  # (F, 2)
-    knot: Array  # (T, 2)
+    piece: Array  # (T, 13)
     drive_row: IntArray  # (D,)
     drive_measure: IntArray  # (D,)
     drive_rest: Array  # (D,)
@@ -122,7 +122,7 @@ def mechanism(plain: Plain) -> Mechanism:
             marker=places[plain.wheel_row, plain.wheel_side, plain.wheel_part],
         ),
         law=records(LAW, **{name: getattr(plain, f"law_{name}") for name in LAW.names or ()}),
-        knot=plain.knot,
+        piece=plain.piece,
         marker=markers,
         gravity=plain.gravity,
     )
@@ -146,7 +146,7 @@ def plain(mech: Mechanism) -> Plain:
         **{f"load_{name}": column(mech.load, name) for name in OF_LOADS},
         row_law=column(mech.row, "law"),
         **{f"law_{name}": column(mech.law, name) for name in LAW.names or ()},
-        knot=mech.knot,
+        piece=mech.piece,
         **{f"drive_{name}": column(mech.drive, name) for name in DRIVEN},
         **{f"gear_{name}": column(mech.gear, name) for name in ("row", "pitch")},
         **{f"wheel_{name}": column(mech.wheel, name) for name in WHEELS},
@@ -155,7 +155,7 @@ def plain(mech: Mechanism) -> Plain:
 
 def constraints_of(mech: Mechanism) -> Mechanism:
     """The mechanism without its force elements."""
-    return _part(mech, mech.joint.soft == 0, ("law_", "knot")) if mech.law.size else mech
+    return _part(mech, mech.joint.soft == 0, ("law_", "piece")) if mech.law.size else mech
 
 
 def elements_of(mech: Mechanism) -> Mechanism:

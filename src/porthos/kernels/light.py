@@ -1,0 +1,120 @@
+"""Light force elements: their forces are in the momentum rows, but their stiffness S is not in the matrix A.
+
+An update that solves A x = r misses that of (A + S) x = r by A^-1 S x, and by what is of second order. With A^-1 S x
+taken away updates shrink by the square of the ratio by which they shrank, for one more solve instead of an iteration.
+"""
+
+from __future__ import annotations
+
+from porthos.kernels.compile import stage
+from porthos.kernels.elements import length_law, turn_law, value_law
+from porthos.kernels.pose import Pose, add_row_force, row_change
+from porthos.kernels.tables import LENGTH, TURN, Layout, Mechanism
+from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33
+from porthos.notation import Array
+
+
+@stage
+def line(mech: Mechanism, r: int, mid: Pose) -> tuple[Triple, Triple, Triple]:
+    """The line w between the two points of row r at the midpoint, and the arms on both sides, which w contains."""
+    a, b = mech.row[r].body[0], mech.row[r].body[1]
+    ra, rb = row3(mid.marker, mech.row[r].marker[0, 1]), row3(mid.marker, mech.row[r].marker[1, 1])
+    w = combine3(1.0, combine3(1.0, row33(mid.q, b, 0), 1.0, rb), 1.0, combine3(-1.0, row33(mid.q, a, 0), 1.0, ra))
+    return w, ra, rb
+
+
+@stage
+def pull(x: Array, a: int, b: int, force: Triple, torque_a: Triple, torque_b: Triple) -> None:
+    """Add a force between the bodies a and b and its torques to the momentum rows."""
+    for k in range(3):
+        x[6 * a + k] -= force[k]
+        x[6 * b + k] += force[k]
+        x[6 * a + 3 + k] += torque_a[k]
+        x[6 * b + 3 + k] += torque_b[k]
+
+
+@stage
+def light_length(mech: Mechanism, r: int, h: float, mid: Pose, start: Array, give: Array, z: Array, x: Array) -> None:
+    """The force of a light element along the line w between two points: g = |w|^2/2."""
+    a, b, f = mech.row[r].body[0], mech.row[r].body[1], 0.5 * h * h
+    w, ra, rb = line(mech, r, mid)
+    ta, tb = cross3(ra, w), cross3(rb, w)
+    gap = dot3(w, part3(z, 6 * b)) - dot3(w, part3(z, 6 * a)) + dot3(ta, part3(z, 6 * a + 3))
+    gap += dot3(tb, part3(z, 6 * b + 3))
+    lam, slope = length_law(mech, mech.row[r].law, h, start[r], start[r] + 2.0 * gap)
+    lam, give[r, 0] = f * lam, f * slope
+    pull(x, a, b, combine3(lam, w, 0.0, w), combine3(lam, ta, 0.0, ta), combine3(lam, tb, 0.0, tb))
+    z[6 * (mech.body.size + 1) + r] = lam
+
+
+@stage
+def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, give: Array, z: Array, x: Array) -> None:
+    """The forces of a light element in the momentum rows, and their slopes; its own rows are empty. None has friction.
+
+    An angle has the slopes by its two rows, and the direction of its force.
+    """
+    r, last, f, first = mech.joint[j].first, mech.joint[j].last, 0.5 * h * h, 6 * (mech.body.size + 1)
+    while r < last:
+        n = mech.row[r].law
+        measure = mech.law[n].measure
+        x[first + r] = 0.0
+        if measure == LENGTH:
+            light_length(mech, r, h, mid, start, give, z, x)
+        elif measure == TURN:
+            x[first + r + 1] = 0.0
+            g, k = row_change(mech, r, mid, z), row_change(mech, r + 1, mid, z)
+            mu, by_g, by_k = turn_law(mech, n, h, 0.0, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
+            give[r, 0], give[r + 1, 0] = f * by_g, f * by_k
+            give[r, 1], give[r + 1, 1] = -start[r + 1] - 0.5 * k, start[r] + 0.5 * g
+            z[first + r], z[first + r + 1] = f * mu * give[r, 1], f * mu * give[r + 1, 1]
+            add_row_force(mech, r, mid, z[first + r], x)
+            add_row_force(mech, r + 1, mid, z[first + r + 1], x)
+            r += 1
+        else:
+            lam, slope = value_law(mech, n, h, 0.0, start[r], start[r] + row_change(mech, r, mid, z))
+            z[first + r], give[r, 0] = f * lam, f * slope
+            add_row_force(mech, r, mid, z[first + r], x)
+        r += 1
+
+
+@stage
+def add_length_change(mech: Mechanism, r: int, mid: Pose, slope: float, lam: float, x: Array, y: Array) -> None:
+    """Add to y how the force lam w changes with the update x: along w, and because w and the arms turn."""
+    a, b = mech.row[r].body[0], mech.row[r].body[1]
+    w, ra, rb = line(mech, r, mid)
+    sa, sb = cross3(part3(x, 6 * a + 3), ra), cross3(part3(x, 6 * b + 3), rb)
+    move = combine3(1.0, combine3(1.0, part3(x, 6 * b), 1.0, sb), 1.0, combine3(-1.0, part3(x, 6 * a), 1.0, sa))
+    force = combine3(slope * dot3(w, move), w, 0.5 * lam, move)  # the midpoint moves by half of the update
+    torque_a = combine3(1.0, cross3(ra, force), 0.5 * lam, cross3(sa, w))
+    pull(y, a, b, force, torque_a, combine3(1.0, cross3(rb, force), 0.5 * lam, cross3(sb, w)))
+
+
+@stage
+def light_changes(mech: Mechanism, layout: Layout, mid: Pose, give: Array, z: Array, x: Array, y: Array) -> None:
+    """y = S x: how the momentum rows change with the update x by the forces of light elements."""
+    ground, first = 6 * mech.body.size, 6 * (mech.body.size + 1)
+    for i in range(y.size):
+        y[i] = 0.0
+    for i in range(ground, first):  # scratch so far
+        x[i] = 0.0
+    for j in range(mech.joint.size):
+        r = mech.joint[j].first if layout.joint[j].light else mech.joint[j].last
+        while r < mech.joint[j].last:
+            measure = mech.law[mech.row[r].law].measure
+            if measure == LENGTH:
+                add_length_change(mech, r, mid, give[r, 0], z[first + r], x, y)
+            elif measure == TURN:
+                g, k = row_change(mech, r, mid, x), row_change(mech, r + 1, mid, x)
+                change = 0.5 * (give[r, 0] * g + give[r + 1, 0] * k)
+                add_row_force(mech, r, mid, change * give[r, 1], y)
+                add_row_force(mech, r + 1, mid, change * give[r + 1, 1], y)
+                r += 1
+            else:
+                add_row_force(mech, r, mid, 0.5 * give[r, 0] * row_change(mech, r, mid, x), y)
+            r += 1
+
+
+@stage
+def left_over(layout: Layout, refined: bool) -> float:
+    """The ratio of the next update to this one, as far as light elements are concerned."""
+    return layout.lightness * layout.lightness if refined else layout.lightness
