@@ -29,7 +29,7 @@ INK, GRID = "#333333", "#D9D9D9"
 WIDTH = 1.5  # of a curve, in points
 PANEL = (4.8, 3.2)  # inches
 TIME = "time $t$ [s]"
-SHORT = 60.0  # a logarithmic abscissa whose ends are in this ratio has numbers between powers of ten
+SHORT = 100.0  # a logarithmic abscissa whose ends are in this ratio has numbers between powers of ten
 FLAT = 1e-6  # a curve that varies less, relative to its size, is drawn as constant: its noise has a figure of its own
 
 
