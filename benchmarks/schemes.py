@@ -18,7 +18,7 @@ from porthos.errors import PorthosError
 from porthos.integrate.scheme import Contract
 from porthos.notation import Array
 from porthos.results.run import Run
-from porthos.show.axes import INK, PALETTE, label, new_figure
+from porthos.show.axes import INK, PALETTE, label, log_abscissa, new_figure
 from porthos.study.timing import wall_time
 from porthos.system.descriptor import Descriptor
 
@@ -134,8 +134,9 @@ def draw() -> None:
         for name, (scheme, steps) in plans.items():
             seconds, miss = points(system, end, error, scheme, steps)
             print(f"{title}: {name}: " + ", ".join(f"{t:.2g} s {e:.1e}" for t, e in zip(seconds, miss, strict=True)))
-            ax.loglog(seconds, miss, **style(name), label=name, markersize=5)
+            ax.plot(seconds, miss, **style(name), label=name, markersize=5)
         ax.set_title(title, fontsize=10, color=INK)
+        log_abscissa(ax)
         label(ax, "error of the positions at the end", "wall time [s]", log=True)
         ax.set_ylim(FLOOR, WORST)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, frameon=False, fontsize=8, labelcolor=INK)

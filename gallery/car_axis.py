@@ -52,7 +52,7 @@ def figures() -> dict[str, Figure]:
     ax.plot(one.t, one.H - one.H[0], label="energy")
     ax.plot(one.t, one.port("constraints").work, "--", label="work of the ground")
     label(ax, "energy since the start [J]")
-    legend(ax)
+    legend(ax, columns=2, outside=True)
     return {"heights": heights, "energy": energy}
 
 

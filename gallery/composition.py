@@ -25,7 +25,7 @@ from gallery._common import Number, present
 from porthos.integrate.scheme import Scheme
 from porthos.notation import Array
 from porthos.show import figures as show
-from porthos.show.axes import INK, label, new_figure
+from porthos.show.axes import INK, label, log_abscissa, new_figure
 from porthos.study.timing import step_time
 
 SCHEME = ph.Composition(ph.MidpointGGL(), order=8)
@@ -94,15 +94,16 @@ def figures() -> dict[str, Figure]:
     for marker, (name, scheme) in zip("osD^", SCHEMES.items(), strict=True):
         errors = np.array([error(scheme, h) for h in STEPS])
         shown = errors > FLOOR
-        over_step.loglog(1e3 * np.array(STEPS)[shown], errors[shown], marker + "-", label=name, markersize=5)
+        over_step.plot(1e3 * np.array(STEPS)[shown], errors[shown], marker + "-", label=name, markersize=5)
         times = np.array([seconds(scheme, h) for h in STEPS])
-        over_time.loglog(1e3 * times[shown], errors[shown], marker + "-", markersize=5)
-        kept.loglog(1e3 * np.array(STEPS), [lost(run(scheme, h)).max() for h in STEPS], marker + "-", markersize=5)
+        over_time.plot(1e3 * times[shown], errors[shown], marker + "-", markersize=5)
+        kept.plot(1e3 * np.array(STEPS), [lost(run(scheme, h)).max() for h in STEPS], marker + "-", markersize=5)
     label(over_step, "error of the position [m]", "step $h$ [ms]", log=True)
     label(over_time, "error of the position [m]", "time of the march [ms]", log=True)
     label(kept, "largest relative change", "step $h$ [ms]", log=True)
     kept.annotate("energy, momentum, $g$ and $Gv$", (1.0, 1e-11), ha="center", fontsize=9, color=INK)
     for ax in (over_step, over_time, kept):
+        log_abscissa(ax)
         ax.set_ylim(1e-16, 1e-1)
     for ax in (over_step, kept):
         ax.set_xticks([1e3 * h for h in STEPS], [f"{1e3 * h:g}" for h in STEPS])

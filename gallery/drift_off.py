@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 import porthos as ph
 from gallery._common import Number, write_figures
 from porthos.notation import Array
-from porthos.show.axes import INK, label, legend, new_figure
+from porthos.show.axes import INK, label, legend, log_abscissa, new_figure
 
 GRAVITY, AMPLITUDE = 9.81, np.radians(5.0)
 STEP, END = 0.08, 200.0
@@ -116,13 +116,14 @@ def figures() -> dict[str, Figure]:
         for power in (2, 1) if k == 1 else (1,):
             ax.plot(t, {1: 3e-8, 2: 3e-9}[power] * t**power, "--", color=INK, linewidth=0.8)
             ax.annotate(f"$t^{power}$", (END, {1: 3e-8, 2: 3e-9}[power] * END**power), fontsize=9, color=INK)
-        ax.set_xscale("log")
+        log_abscissa(ax)
         label(ax, text, log=True)
         legend(ax, columns=2, outside=True)
         result[name] = figure
     rate, (ax,) = new_figure()
     worst = [largest(a) for a in RATES]
-    ax.loglog(RATES, worst, "o-")
+    ax.plot(RATES, worst, "o-")
+    log_abscissa(ax)
     ax.annotate("$a = 1/h$", (RATES[-1], worst[-1]), xytext=(-38, -4), textcoords="offset points", fontsize=9)
     label(ax, "largest $|g|$ until 20 s [m$^2$]", "Baumgarte's rate $a$ [1/s]", log=True)
     return result | {"rate": rate}

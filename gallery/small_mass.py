@@ -28,7 +28,7 @@ from porthos.examples.small_mass import model as model
 from porthos.examples.small_mass import run
 from porthos.integrate.runge_kutta import RungeKutta
 from porthos.notation import Array
-from porthos.show.axes import INK, label, legend, new_figure
+from porthos.show.axes import INK, label, legend, log_abscissa, new_figure
 from porthos.system.constrained import Constrained
 
 MURUA = {"Murua": ph.Murua(2), "Murua, GGL": ph.Murua(2, ggl=True)}
@@ -122,8 +122,9 @@ def figures() -> dict[str, Figure]:
     distance, (ax,) = new_figure()
     for (name, scheme), marker in zip(MURUA.items(), "os", strict=True):
         for which, text in enumerate(("middle", "tip")):
-            ax.loglog(MASSES, ratios(scheme, which) * MASSES, f"{marker}{'-:'[which]}", label=f"{name}: {text}")
-    ax.loglog(MASSES, [100 * m for m in MASSES], "--", color=INK, label="proportional to the mass")
+            ax.plot(MASSES, ratios(scheme, which) * MASSES, f"{marker}{'-:'[which]}", label=f"{name}: {text}")
+    ax.plot(MASSES, [100 * m for m in MASSES], "--", color=INK, label="proportional to the mass")
+    log_abscissa(ax)
     label(ax, "distance to mass zero [m, m/s]", "mass [kg]", log=True)
     legend(ax, columns=2, outside=True)
     wrong, (ax,) = new_figure()

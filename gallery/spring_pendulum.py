@@ -18,7 +18,7 @@ from gallery._common import Number, extrapolated, present
 from porthos.examples.spring_pendulum import SCHEME, run
 from porthos.examples.spring_pendulum import model as model
 from porthos.notation import Array
-from porthos.show.axes import label, legend, new_figure
+from porthos.show.axes import label, legend, log_abscissa, new_figure
 
 STEPS = (0.02, 0.01, 0.005, 0.0025)
 FLOOR = 1e-17  # what is smaller is drawn here
@@ -63,7 +63,7 @@ def figures() -> dict[str, Figure]:
     for partition in ("symmetric", "sequential"):
         scheme = ph.Livens(partition=partition)
         ax.plot(STEPS, [np.abs(end_point(scheme, h) - exact).max() for h in STEPS], "o-", label=partition)
-    ax.set_xscale("log")
+    log_abscissa(ax)
     label(ax, "error at $t = 1$ [m]", "step $h$ [s]", log=True)
     legend(ax)
     return {"monitors": monitors, "orders": orders}

@@ -21,7 +21,7 @@ from gallery._common import Number, present
 from porthos.examples.squeezer import NAMES, SCHEME, START, TORQUE, run
 from porthos.examples.squeezer import model as model
 from porthos.integrate.state_scheme import StateScheme
-from porthos.show.axes import label, legend, new_figure
+from porthos.show.axes import label, legend, log_abscissa, new_figure
 
 METHODS: dict[str, tuple[StateScheme, float]] = {  # each with a step that gives ten digits
     "Radau IIA": (SCHEME, 5e-5),
@@ -53,7 +53,7 @@ def figures() -> dict[str, Figure]:
     exact = run(ph.Gauss(5), 1e-4).x[-1, :7]
     for name, (scheme, _) in METHODS.items():
         ax.plot(COARSE, [np.abs(run(scheme, h).x[-1, :7] - exact).max() for h in COARSE], "o-", label=name)
-    ax.set_xscale("log")
+    log_abscissa(ax)
     label(ax, "error at $t = 0.03$ [rad]", "step $h$ [s]", log=True)
     legend(ax)
     return {"angles": angles, "speed": speed, "errors": errors}

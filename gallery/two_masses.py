@@ -22,7 +22,7 @@ from porthos.examples.two_masses import SCHEME, run
 from porthos.examples.two_masses import model as model
 from porthos.integrate.runge_kutta import RungeKutta
 from porthos.notation import Array
-from porthos.show.axes import INK, label, legend, new_figure
+from porthos.show.axes import INK, label, legend, log_abscissa, new_figure
 
 SCHEMES: dict[str, RungeKutta] = {"Gauss": SCHEME, "Radau IIA": ph.RadauIIA(3), "Lobatto IIIC": ph.LobattoIIIC(3)}
 PUSH = 3.0
@@ -64,7 +64,7 @@ def figures() -> dict[str, Figure]:
     for name in ("Radau IIA", "Lobatto IIIC"):
         ax.plot(LIGHT, distances(SCHEMES[name]), "o-", label=name)
     ax.plot(LIGHT, [1e4 * m2 for m2 in LIGHT], "--", color=INK, label="proportional to $m_2$")
-    ax.set_xscale("log")
+    log_abscissa(ax)
     label(ax, "distance to $m_2 = 0$ [m, m/s]", "mass $m_2$ [kg]", log=True)
     legend(ax)
     return {"energy_loss": loss, "power_balance": balance, "mass_to_zero": vanishing}

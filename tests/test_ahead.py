@@ -36,6 +36,14 @@ def test_a_program_finds_all_kernels_of_a_run_in_the_cache():
     assert compiled.stdout == ""
 
 
+def test_a_second_installation_compiles_for_itself(monkeypatch):
+    """Numba does not load kernels whose sources are elsewhere, so that they are in the cache is not said of them."""
+    here = ahead.done(ahead.GGL)
+    monkeypatch.setattr(ahead, "__file__", "/elsewhere/porthos/kernels/ahead.py")
+    assert ahead.done(ahead.GGL) != here
+    assert ahead.done(ahead.GGL).parent == here.parent
+
+
 @pytest.mark.parametrize("program", ["fails", "missing", "none", "unwritable"])
 def test_nothing_is_waited_for_where_no_child_can_compile(program, monkeypatch, tmp_path):
     path = tmp_path / "python"

@@ -2,9 +2,12 @@
 
 import shutil
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import porthos as ph
@@ -136,9 +139,21 @@ def test_play_moves_bodies(browser, slider_crank):
         page.click("#play")
         page.wait_for_selector("#play:not(.playing)", timeout=PATIENCE)
         assert clock(page)[0] == 2.0  # it stops at the end
-        page.evaluate("document.activeElement.blur()")
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")  # also while the button has the focus
         assert clock(page)[0] == pytest.approx(1.99)
+        page.locator("input[data-switch='grid']").click()
+        page.keyboard.press("ArrowLeft")
+        assert clock(page)[0] == pytest.approx(1.98)
+        page.locator("input[type=range]:not(#scrub)").focus()
+        page.keyboard.press("ArrowLeft")  # this one moves its own slider
+        assert clock(page)[0] == pytest.approx(1.98)
+        page.locator("#scrub").focus()
+        page.keyboard.press("Space")
+        page.wait_for_selector("#play.playing", timeout=PATIENCE)
+        names = page.locator("button, select, input, canvas, .panel svg").evaluate_all(
+            "all => all.map(e => e.ariaLabel || e.title || e.labels?.[0]?.textContent || e.textContent)"
+        )
+        assert all(name.strip() for name in names)
 
 
 def test_scrub_and_click_in_a_plot_set_the_time(browser, slider_crank):
@@ -205,6 +220,23 @@ def test_switches_and_camera(browser, slider_crank):
         assert look(page)[1] != seen["3D"]
         page.get_by_role("button", name="3D", exact=True).click()
         assert look(page)[1] == seen["3D"]
+
+
+def test_wheels_are_seen_to_turn(browser, folder):
+    """By a quarter, after which the polygon that stands for a circle looks as before: only its mark has moved."""
+    model = ph.Model("wheel")
+    model.body("wheel", ph.Cylinder(1.0, radius=0.5, length=0.1), angular_velocity=(0, 0, 0.5 * np.pi))
+    path = ph.simulate(model, ph.MidpointGGL(), step=0.01, end=1.0).report(folder / "wheel.html")
+    seen = []
+    with opened(browser, path) as page:
+        page.locator("input[data-switch='grid']").click()
+        for time in (0.0, 1.0):
+            scrub(page, time)
+            look(page)
+            picture = Image.open(BytesIO(page.locator("#picture canvas").screenshot())).convert("L")
+            seen.append(np.asarray(picture, dtype=float))
+    changed = np.abs(seen[1] - seen[0]) > 15
+    assert 100 < changed.sum() < 0.01 * changed.size
 
 
 def test_springs_and_dampers_move_and_can_be_hidden(browser, folder):

@@ -378,7 +378,7 @@ def test_check_notes(tmp_path):
 def test_show():
     example = FILES["bricard"]
     told = ask("show", example).stdout
-    assert "rank of rows      29, so 1 degrees of freedom" in told
+    assert "rank of rows      29, so 1 degree of freedom" in told
     assert "revolute 'hinge 5': 1 rotation row repeats what hinge 0, hinge 1, hinge 2, hinge 3, hinge 4 fix" in told
     assert ask("show", example, "--as", "mermaid").stdout.startswith("flowchart LR")
     assert ask("show", example, "--as", "dot").stdout.startswith('graph "Bricard" {')

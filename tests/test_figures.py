@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from matplotlib.figure import Figure
 import porthos as ph
 from docs.site.reference import figure_names
 from porthos.show import figures as show
-from porthos.show.axes import new_figure
-from porthos.show.motion import motion
+from porthos.show.axes import log_abscissa, new_figure
+from porthos.show.motion import _frame, motion
 from porthos.show.quantities import QUANTITIES
 from porthos.show.structure import eliminated_blocks
 from tests.swing import swing
@@ -310,3 +311,39 @@ def test_names_are_no_mathematics(tmp_path):
     run = swing("a $ b", bar="x_$^", loads=True)
     for name, figure in {"work": show.work(run), "phase": show.phase(run, "x_$^.position.x", "energy")}.items():
         figure.savefig(tmp_path / f"{name}.png")
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ((0.19, 9.0), ["0.2", "0.5", "1", "2", "5"]),
+        ((1.5, 4.0), ["2"]),
+        ((1e-3, 1e2), [f"$\\mathdefault{{10^{{{power}}}}}$" for power in range(-3, 3)]),
+        ((2e-7, 8e-6), ["$\\mathdefault{10^{-6}}$"]),
+    ],
+)
+def test_numbers_of_a_logarithmic_abscissa_have_room(ends, told):
+    figure, (ax,) = new_figure()
+    ax.plot(ends, (1.0, 2.0))
+    log_abscissa(ax)
+    ax.set_xlim(*ends)
+    figure.draw_without_rendering()
+    low, high = ax.get_xlim()
+    ticks = sorted(
+        (t.get_loc(), t.label1.get_text()) for t in [*ax.xaxis.get_major_ticks(), *ax.xaxis.get_minor_ticks()]
+    )
+    assert [text for at, text in ticks if low <= at <= high and text] == told
+    boxes = sorted(t.label1.get_window_extent().extents[[0, 2]].tolist() for t in ax.xaxis.get_major_ticks())
+    assert all(left[1] < right[0] for left, right in pairwise(boxes))
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_ticks_of_a_motion_do_not_depend_on_its_size(size):
+    """Small scenes have as many numbers as large ones; a plane one has a single number across."""
+    for flat, most in ((0.5, 4), (0.01, 1)):
+        ax = Figure().add_subplot(projection="3d")
+        _frame(ax, size * np.array([[0.0, 0.0, 0.0], [1.0, flat, 0.6]]))
+        low, high = ax.get_xlim()
+        assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
+        low, high = ax.get_ylim()
+        assert 1 <= sum(low <= tick <= high for tick in ax.get_yticks()) <= most

@@ -17,7 +17,7 @@ from scipy.special import spherical_jn
 from test_partitioned import massless_tip
 
 import porthos as ph
-from docs.site.gallery import MODULES
+from docs.site.gallery import MODULES, row
 from gallery import (
     bricard,
     car,
@@ -64,6 +64,7 @@ def named(scheme):
 def test_number_from_outside(reference):
     assert reference.found.shape == np.shape(reference.value) or np.ndim(reference.value) == 0
     assert reference.ok, f"missed by {reference.difference}"
+    assert row(reference).count(" | ") == 5  # on the page of verification
 
 
 def outside(module, key):
@@ -470,9 +471,9 @@ def newton_for_four_particles(t, x):
         force[a] += 2 * k * (d @ d - 1) * d
         force[b] -= 2 * k * (d @ d - 1) * d
     G, turning = np.zeros((2, 4, 3)), np.zeros(2)
-    for row, (a, b) in enumerate(((0, 1), (2, 3))):
-        G[row, a], G[row, b] = q[a] - q[b], q[b] - q[a]
-        turning[row] = np.sum((v[b] - v[a]) ** 2)
+    for line, (a, b) in enumerate(((0, 1), (2, 3))):
+        G[line, a], G[line, b] = q[a] - q[b], q[b] - q[a]
+        turning[line] = np.sum((v[b] - v[a]) ** 2)
     G = G.reshape(2, 12)
     pull = np.linalg.solve(G / m @ G.T, G @ (force.ravel() / m) + turning)
     return np.concatenate([v.ravel(), (force.ravel() - G.T @ pull) / m])

@@ -11,7 +11,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import porthos as ph
-from porthos.results.verdict import Level, verdict
+from porthos.integrate.catalogue import brief
+from porthos.results.verdict import Level, short, verdict
 from porthos.show import stage as staging
 from porthos.show.axes import PALETTE
 from porthos.show.report import page, report
@@ -157,6 +158,27 @@ def test_palette_is_that_of_the_figures(run):
     assert all(
         f"--c{k}: {colour}" in text or f"--c{k}: light-dark({colour}" in text for k, colour in enumerate(PALETTE)
     )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "told"),
+    [
+        (repr(ph.MidpointGGL()), "MidpointGGL()"),
+        (repr(ph.Midpoint(tolerance=1e-10)), "Midpoint(tolerance=1e-10)"),
+        (repr(ph.Composition(order=6)), "Composition(base=MidpointGGL(), order=6)"),
+        (repr(ph.Composition(ph.Midpoint())), "Composition(base=Midpoint(), order=4)"),
+        (repr(ph.Gauss(2)), "Gauss(stages=2)"),
+        (repr(ph.MidpointGGL()) + ", velocities projected", "MidpointGGL(), velocities projected"),
+        ("my own scheme (of order 3)", "my own scheme (of order 3)"),
+    ],
+)
+def test_schemes_are_told_in_brief(scheme, told):
+    """Options that nobody chose are left out of what people read."""
+    assert brief(scheme) == told
+
+
+def test_page_says_how_it_was_computed(run):
+    assert "<p>MidpointGGL(), 51 recorded states, to t = 0.5 s</p>" in page(run)
 
 
 # --- thinning
@@ -305,6 +327,23 @@ def test_page_tells_of_force_elements():
     assert "springs and dampers/rubber.energy" in offered
     assert "springs and dampers/rubber.force" not in offered
     assert not any("dampers" in finding.words for finding in verdict(swing()).findings)
+
+
+def test_a_body_that_only_turns_shows_how(run):
+    """Its place would be three lines that never change."""
+    assert Stage(run).description["panels"][1] == "bodies/bob.position"
+    model = ph.Model("flywheel")
+    model.body("wheel", ph.Cylinder(1.0, radius=0.5, length=0.1), angular_velocity=(0, 0, 3))
+    model.revolute("axle", "ground", "wheel", at=(0, 0, 0), axis=(0, 0, 1))
+    turning = ph.simulate(model, ph.MidpointGGL(), step=0.01, end=0.1)
+    assert Stage(turning).description["panels"][1] == "bodies/wheel.angular_velocity"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(7913.4, "7910"), (0.10678, "0.107"), (2.4, "2.4"), (33211.0, "3.3e4"), (2.06e-14, "2.1e-14")]
+)
+def test_numbers_of_a_verdict_are_short(number, text):
+    assert short(number) == text
 
 
 def test_symbols_lose_their_tex():

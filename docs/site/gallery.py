@@ -47,7 +47,7 @@ def write_example(module: str, folder: Path) -> tuple[str, str, str]:
     mpl.use("Agg")
     example = importlib.import_module(f"gallery.{module}")
     first, *rest = (text for text in example.__doc__.split("\n\n") if not text.startswith("Numbers"))
-    rows = "".join(_row(reference) for reference in REFERENCES if reference.module == module)
+    rows = "".join(row(reference) for reference in REFERENCES if reference.module == module)
     parts = [f"# {title(module)}", markdown(first), *map(markdown, rest), *_started(module)]
     figures = example.figures()
     for name, figure in figures.items():
@@ -128,18 +128,20 @@ def _schemes() -> str:
     )
 
 
-def _row(reference: Reference) -> str:
+def row(reference: Reference) -> str:
+    """A number from outside and what Porthos finds, as a row of a table; an AssertionError if they do not agree."""
     if not reference.ok:
         raise AssertionError(f"{reference.module}, {reference.what}: missed by {reference.difference:.1e}")
     value, found = np.asarray(reference.value, dtype=float), reference.found
-    allowed = np.atleast_1d(reference.within)
+    allowed = np.ravel(reference.within)
+    limits = [f"{one:.0e}" for one in allowed]
     digits = 12 if allowed.max() < 1e-6 else 7
     cells = (
         reference.what,
         _shown(value, digits),
         _shown(found, digits),
         f"{reference.difference:.1e}",
-        "<br>".join(f"{one:.0e}" for one in allowed),
+        "<br>".join(limits if len(set(limits)) > 1 else limits[:1]),
         reference.source,
     )
     return "| " + " | ".join(cells) + " |\n"

@@ -4,6 +4,8 @@ import { element, number } from "./elements.js";
 const FACTORS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16];
 const LONGEST = 30; // seconds that playing should take at most
 const SHORTEST = 1.5;
+const TAKE_ARROWS = "select, input[type=range]:not(#scrub)"; // they have a use of their own for these keys
+const TAKE_SPACE = "select, input[type=checkbox], summary, button";
 
 /** The bar below the picture. */
 export function transport(host, clock, unit) {
@@ -29,6 +31,7 @@ export function transport(host, clock, unit) {
   const speed = element("select", {
     id: "speed",
     title: "time of the run in a second",
+    "aria-label": "speed",
     change: () => (clock.speed = Number(speed.value)),
   });
   for (const factor of FACTORS) {
@@ -46,9 +49,9 @@ export function transport(host, clock, unit) {
     readout.textContent = `${number(clock.time, 5)} ${unit}`.trim();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.target.closest("select, input:not(#scrub), summary, button") || event.ctrlKey || event.metaKey) return;
     const action = { " ": () => clock.toggle(), ArrowRight: () => clock.step(1), ArrowLeft: () => clock.step(-1) };
-    if (!(event.key in action)) return;
+    if (!(event.key in action) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest(event.key === " " ? TAKE_SPACE : TAKE_ARROWS)) return;
     event.preventDefault();
     action[event.key]();
   });

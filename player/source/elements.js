@@ -10,7 +10,8 @@ export function drawing(tag, attributes = {}, ...children) {
   return furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-function furnish(node, attributes, children) {
+/** Gives an element attributes, listeners and children. */
+export function furnish(node, attributes, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);
     else node.setAttribute(name, value);

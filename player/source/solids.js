@@ -46,13 +46,22 @@ function flat(geometry) {
   return faces;
 }
 
-/** Geometry and edges of a solid. */
+/** A line along the side and over both ends of what is round about z: without it nobody sees a wheel turn. */
+function markOf(kind, size) {
+  const [outer, length, inner] = [size[0], size.at(-1), kind === "tube" ? size[1] : 0];
+  const [low, high] = [-length / 2, length / 2];
+  const corners = [[inner, low], [outer, low], [outer, low], [outer, high], [outer, high], [inner, high]];
+  return new BufferGeometry().setFromPoints(corners.map(([r, z]) => new Vector3(r, 0, z)));
+}
+
+/** Geometry and edges of a solid, and a mark on cylinders and tubes. */
 export function shapeOf(kind, size) {
   const key = `${kind} ${size.join(" ")}`;
   if (!known.has(key)) {
     const solid = MAKERS[kind](...size);
     const round = ["ellipsoid", "rod", "cone", "coil"].includes(kind);
-    known.set(key, { solid, edges: round ? new BufferGeometry() : new EdgesGeometry(solid, SHARP), round });
+    const edges = round ? new BufferGeometry() : new EdgesGeometry(solid, SHARP);
+    known.set(key, { solid, edges, round, mark: ["cylinder", "tube"].includes(kind) && markOf(kind, size) });
   }
   return known.get(key);
 }

@@ -6,13 +6,14 @@ import {
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { Arrow } from "./arrows.js";
 import { nice } from "./controls.js";
-import { colour, element } from "./elements.js";
+import { colour, element, furnish } from "./elements.js";
 import { linkOf } from "./links.js";
 import { listenToClicks, MOTION, Path, storedWay, wayOf } from "./paths.js";
 import { shapeOf } from "./solids.js";
 
 const OPENING = 32; // degrees
 const MARGIN = 1.08; // around the scene
+const FINE = 0.002; // shares of the size of the scene: edges of what is thinner would cover it
 
 /** Whether a picture can be drawn at all. */
 export function offersWebGL() {
@@ -54,7 +55,7 @@ export class Viewer {
     this.motion = this.data.bodies.map((body) => this.data.table(body.motion, MOTION));
     this.scene.add(this.ground, ...this.parts);
     for (const solid of this.data.solids) {
-      const { solid: geometry, edges, round } = shapeOf(solid.kind, solid.size);
+      const { solid: geometry, edges, round, mark } = shapeOf(solid.kind, solid.size);
       const material = new MeshStandardMaterial({
         roughness: 0.55,
         metalness: 0.05,
@@ -68,10 +69,11 @@ export class Viewer {
       });
       const mesh = new Mesh(geometry, material);
       this.materials.push([material, solid.colour]);
-      if (!round && solid.opacity === 1) {
+      if (!round && solid.opacity === 1 && Math.min(...solid.size) > FINE * this.data.size) {
         const line = new LineBasicMaterial({ transparent: true, opacity: 0.55 });
         this.materials.push([line, "edge"]);
         mesh.add(new LineSegments(edges, line));
+        if (mark && solid.group === "bodies") mesh.add(new LineSegments(mark, line));
       }
       mesh.position.set(...solid.at);
       mesh.quaternion.set(...solid.turn);
@@ -140,8 +142,10 @@ export class Viewer {
     this.addAxes(0.09 * size);
   }
 
-  /** The axes of the world at its origin. */
+  /** The axes of the world at its origin; their tips are to be seen where the origin is within the scene. */
   addAxes(length) {
+    const inside = [0, 1, 2].every((c) => this.data.low[c] <= 0 && this.data.high[c] >= 0);
+    this.tips = inside ? [0, 1, 2].map((c) => [0, 1, 2].map((k) => (k === c ? length : 0))) : [];
     for (const [k, axis] of ["x", "y", "z"].entries()) {
       const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), new Vector3(k === 0, k === 1, k === 2));
       const material = new MeshStandardMaterial({ roughness: 0.6 });
@@ -167,6 +171,7 @@ export class Viewer {
   addCamera() {
     this.renderer = new WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+    furnish(this.renderer.domElement, { role: "img", "aria-label": "the mechanism, moving; drag to turn it" });
     this.host.append(this.renderer.domElement);
     this.camera = new PerspectiveCamera(OPENING, 1, this.data.size / 1000, this.data.size * 100);
     this.camera.up.copy(this.up);
@@ -241,7 +246,7 @@ export class Viewer {
     const back = this.camera.position.clone().sub(this.controls.target).normalize();
     const right = this.up.clone().cross(back).normalize();
     const axes = [right, back.clone().cross(right), back];
-    const points = this.data.outermost.map((point) => axes.map((axis) => axis.dot(new Vector3(...point))));
+    const points = [...this.data.outermost, ...this.tips].map((point) => axes.map((axis) => axis.dot(new Vector3(...point))));
     const middle = [0, 1, 2].map((c) => (Math.min(...points.map((p) => p[c])) + Math.max(...points.map((p) => p[c]))) / 2);
     const tall = Math.tan((OPENING / 2) * (Math.PI / 180));
     const opening = [tall * this.camera.aspect, tall];

@@ -179,7 +179,7 @@ def compare(
     out: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Differences of two results, or schemes side by side on a model file.
+    """Differences of two results, or of schemes on a model.
 
     Two results are compared at the times that both recorded. On a model file every scheme runs with every step and
     tolerance; errors against a reference of order 8, orders, invariants and wall times are told.

@@ -1,4 +1,4 @@
-"""Two masses on nonlinear springs in redundant coordinates, with a singular mass matrix (003, section 6.1).
+"""Two masses on nonlinear springs in redundant coordinates, with a singular mass matrix.
 
 q = (x1, q2, x2): the first mass at x1, the second at q2 + x2, where q2 = x1 + l + w holds by a constraint.
 

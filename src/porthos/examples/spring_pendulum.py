@@ -1,4 +1,4 @@
-"""A mass on a nonlinear spring in spherical coordinates: M(q) = m diag(1, r^2, r^2 sin^2 theta) (003, section 6.2).
+"""A mass on a nonlinear spring in spherical coordinates: M(q) = m diag(1, r^2, r^2 sin^2 theta).
 
 V = EA e^2/2,   e = (r^2 - l0^2)/(2 l0^2),   m = 1,  EA = 300,  l0 = 1;  q = (1.05, pi/2, 0) and v = (0, 1, 1) at t = 0.
 

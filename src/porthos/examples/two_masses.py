@@ -1,4 +1,4 @@
-"""Two masses between walls, three springs, dampers and a push, as a linear pH-DAE (000, section 7.2).
+"""Two masses between walls, three springs, dampers and a push, as a linear pH-DAE.
 
 H = (m1 v1^2 + m2 v2^2)/2 + [k (p1 - 10)^2 + kc (p2 - p1 - 10)^2 + k (20 - p2)^2]/2,   k = 1,  kc = 1,  m1 = 1.
 

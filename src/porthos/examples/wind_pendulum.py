@@ -1,4 +1,4 @@
-"""A pendulum in viscous air that flows: the wind once as a port, once as a potential (000, section 4.4.2).
+"""A pendulum in viscous air that flows: the wind once as a port, once as a potential.
 
 m v' = -m g e_y - kappa v + m alpha e_x - G^T lambda,   0 = G v,   G = (x, y)
 port        H = m/2 v.v + m g y,               u = m alpha e_x,  y = v: its work is recorded

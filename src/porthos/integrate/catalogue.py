@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from porthos.errors import PorthosError, nearest
@@ -34,6 +34,8 @@ SCHEMES = {
     "IDA": "porthos.integrate.sundials",
     "SciPy": "porthos.integrate.scipy_solvers",
 }
+
+NAMING = ("base", "stages", "order", "steps", "rho", "method")  # options without which a method has no name
 
 
 def check_name(name: str) -> None:
@@ -77,6 +79,23 @@ def spelled(text: str) -> Contract:
             f"scheme: expected a name with options, such as 'Midpoint' or 'Composition(order=6)', found '{text}'."
         ) from error
     return scheme_named(kind, options)
+
+
+def brief(text: str) -> str:
+    """What is said of the scheme of a run: without options that are as they always are, but with those in its name."""
+    call, bracket, more = text.rpartition(")")
+    try:
+        return f"{_brief(spelled(call + bracket))}{more}"
+    except PorthosError:
+        return text
+
+
+def _brief(scheme: Contract) -> str:
+    options = {f.name: getattr(scheme, f.name) for f in fields(cast(Any, scheme)) if f.init}
+    usual = {f.name: f.default for f in fields(cast(Any, scheme))}
+    own = {name: value for name, value in options.items() if name in NAMING or value != usual[name]}
+    told = [f"{name}={_brief(cast(Any, value)) if is_dataclass(value) else repr(value)}" for name, value in own.items()]
+    return f"{repr(scheme).partition('(')[0]}({', '.join(told)})"
 
 
 def _parts(node: ast.expr) -> tuple[str, dict[str, Any]]:

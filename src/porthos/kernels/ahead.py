@@ -7,6 +7,7 @@ reordered: loaded from the cache, every run of a program gives the same numbers.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -29,9 +30,13 @@ _settled: set[str] = set()  # parts that were found in the cache, or tried
 
 
 def done(part: str) -> Path:
-    """The file that says that a part is in the cache, for this Python, numba and processor."""
+    """The file that says that a part is in the cache, for this Python, numba, processor and place of the sources.
+
+    Numba keeps kernels apart by the folder of their source: a second installation cannot load those of the first one.
+    """
     version, processor = "".join(map(str, sys.version_info[:2])), binding.get_host_cpu_name()
-    return cache_folder() / f"{part}-{version}-{numba.__version__}-{processor}.done"
+    place = hashlib.sha256(str(Path(__file__).resolve().parent).encode()).hexdigest()[:12]
+    return cache_folder() / f"{part}-{place}-{version}-{numba.__version__}-{processor}.done"
 
 
 def start(first: str) -> None:

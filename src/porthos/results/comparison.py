@@ -85,7 +85,7 @@ def compare(run: Run, other: Run) -> Comparison:
             f"compare: expected runs with common times, found none among {run.t.size} states to t = {run.t[-1]:.6g} s "
             f"and {other.t.size} states to t = {other.t[-1]:.6g} s. Choose a step that is a multiple of the other."
         )
-    titles = (f"{run.system.name} ({run.scheme})", f"{other.system.name} ({other.scheme})")
+    titles = (f"{run.system.name} ({run.scheme_in_brief})", f"{other.system.name} ({other.scheme_in_brief})")
     if isinstance(run, StateTrajectory) and isinstance(other, StateTrajectory):
         return Comparison(titles, run.t[here], *_of_states(run.thinned(here), other.thinned(there)))
     if isinstance(run, Trajectory) and isinstance(other, Trajectory):

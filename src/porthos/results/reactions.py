@@ -10,7 +10,7 @@ import numpy as np
 
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
-from porthos.system.drives import frozen
+from porthos.system.drives import frozen, moved_rows
 from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix
@@ -32,28 +32,27 @@ def joint_reaction(
 ) -> tuple[Array, Array]:
     """Force and torque (T, 3) that a joint exerts on its second body, or the first (side 0), at its point there."""
     ground = np.broadcast_to(system.still[-1], (q.shape[0], 1, 4, 3))
-    config, mech = np.concatenate([q, ground], axis=1), system.mech
-    changing = np.append(mech.drive.row, mech.gear.row)
-    if not np.isin(changing, np.arange(*mech.joint[joint].tolist()[:2])).any():
-        return _reaction(system, mech, joint, config, multipliers, side)
-    nodes = [meshed(frozen(system, u).mech, at) for u, at in zip(wrench, config, strict=True)]
-    parts = [_reaction(system, at, joint, config[[k]], multipliers[[k]], side) for k, at in enumerate(nodes)]
-    force, torque = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return force, torque
-
-
-def _reaction(
-    system: MechanicalSystem, mech: Mechanism, joint: int, config: Array, multipliers: Array, side: int
-) -> tuple[Array, Array]:
-    """The same where the rows of the joint are those of `mech` at all configurations (T, N+1, 4, 3)."""
-    rows = slice(int(mech.joint[joint].first), int(mech.joint[joint].last))
-    sides = config[:, mech.row.body[rows]]  # (T, r, 2, 4, 3)
-    u = mech.form.u0[rows] + np.einsum("rsi,trsik->trk", mech.form.cu[rows], sides)
-    w = mech.form.w0[rows] + np.einsum("rsi,trsik->trk", mech.form.cw[rows], sides)
+    config, record = np.concatenate([q, ground], axis=1), system.mech.joint[joint]
+    rows = slice(int(record.first), int(record.last))
+    u0, w0, cu, cw = _forms(system.mech, rows, config, wrench)
+    sides = config[:, system.mech.row.body[rows]]  # (T, r, 2, 4, 3)
+    u = u0 + np.einsum("trsi,trsik->trk", cu, sides)
+    w = w0 + np.einsum("trsi,trsik->trk", cw, sides)
     lam = multipliers[:, rows]
-    f = -np.einsum("tr,ri,trk->tik", lam, mech.form.cu[rows, side], w)
-    f -= np.einsum("tr,ri,trk->tik", lam, mech.form.cw[rows, side], u)
-    body = config[:, mech.joint[joint].body[side]]
+    f = -np.einsum("tr,tri,trk->tik", lam, cu[:, :, side], w)
+    f -= np.einsum("tr,tri,trk->tik", lam, cw[:, :, side], u)
+    body = config[:, record.body[side]]
     arm = np.einsum("i,tik->tk", system.joint_points[joint, side], body[:, 1:])
     torque = np.cross(body[:, 1:], f[:, 1:]).sum(axis=1) - np.cross(arm, f[:, 0])
     return f[:, 0], torque
+
+
+def _forms(mech: Mechanism, rows: slice, config: Array, wrench: Array) -> tuple[Array, Array, Array, Array]:
+    """u0, w0, cu and cw of some rows: one for all configurations (1, r, ...) or, of drives and gears, (T, r, ...)."""
+    some, form = np.arange(rows.start, rows.stop), mech.form[rows]
+    if np.isin(mech.gear.row, some).any():
+        nodes = [meshed(mech, at).form[rows] for at in config]
+        return tuple(np.stack([getattr(one, name) for one in nodes]) for name in ("u0", "w0", "cu", "cw"))  # type: ignore[return-value]
+    moving = np.isin(mech.drive.row, some).any()
+    cu = moved_rows(mech, wrench[:, mech.load.size :, 0], rows)[0] if moving else form.cu[None]
+    return form.u0[None], form.w0[None], cu, form.cw[None]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, Status
+from porthos.integrate.catalogue import brief
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.state_march import States
@@ -35,9 +36,14 @@ class Run(ABC):
     def __repr__(self) -> str:
         count, end = len(self.raw.t), self.raw.t[-1]
         return (
-            f"{type(self).__name__}('{self.system.name}': {count} states, t = 0 .. {end:.6g}, {self.scheme}, "
+            f"{type(self).__name__}('{self.system.name}': {count} states, t = 0 .. {end:.6g}, {self.scheme_in_brief}, "
             f"{'complete' if self.status.wanted else self.status.name})"
         )
+
+    @property
+    def scheme_in_brief(self) -> str:
+        """The scheme with the options that are not as they always are."""
+        return brief(self.scheme)
 
     @property
     def status(self) -> Status:

@@ -214,7 +214,7 @@ class StateTrajectory(Run):
         H, defect = self.H, float(np.abs(self.power_balance).max())
         lines = [
             f"{self.system.name}: {self.system.dimension} states, {len(self.system.ports)} ports, {self.t.size - 1} "
-            f"recorded steps to t = {self.t[-1]:.6g} with {self.scheme}",
+            f"recorded steps to t = {self.t[-1]:.6g} with {self.scheme_in_brief}",
             f"  status         {self.message}",
             f"  energy         {H[0]:.10g} at the start, {H[-1]:.10g} at the end",
             f"  supplied       {self.supplied[-1]:.10g} through ports, {self.dissipated[-1]:.10g} dissipated",

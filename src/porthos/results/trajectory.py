@@ -272,7 +272,7 @@ class Trajectory(Run):
         lines = [
             f"{self.system.name}: {bodies} {'body' if bodies == 1 else 'bodies'}, {beams}"
             f"{joints} {'joint' if joints == 1 else 'joints'}, "
-            f"{self.t.size - 1} recorded steps to t = {self.t[-1]:.6g} s with {self.scheme}",
+            f"{self.t.size - 1} recorded steps to t = {self.t[-1]:.6g} s with {self.scheme_in_brief}",
             f"  status            {self.message}",
             f"  energy            {E[0]:.10g} J at the start, {E[-1]:.10g} J at the end",
             f"  power balance     largest defect {np.abs(self.power_balance).max():.2e} J "

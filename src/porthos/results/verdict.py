@@ -151,7 +151,11 @@ def short(number: float) -> str:
     """A number with two or three digits."""
     if number == 0.0:
         return "0"
-    return f"{number:.3g}" if 1e-3 <= abs(number) < 1e4 else f"{number:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    return (
+        f"{float(f'{number:.3g}'):g}"
+        if 1e-3 <= abs(number) < 1e4
+        else f"{number:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    )
 
 
 def _level(relative: float, expected: bool = True) -> Level:

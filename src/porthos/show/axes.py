@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, ScalarFormatter
 
 from porthos.errors import PorthosError
 
@@ -29,6 +29,7 @@ INK, GRID = "#333333", "#D9D9D9"
 WIDTH = 1.5  # of a curve, in points
 PANEL = (4.8, 3.2)  # inches
 TIME = "time $t$ [s]"
+SHORT = 100.0  # a logarithmic abscissa whose ends are in this ratio has numbers between powers of ten
 FLAT = 1e-6  # a curve that varies less, relative to its size, is drawn as constant: its noise has a figure of its own
 
 
@@ -99,6 +100,22 @@ def label(ax: Axes, y: str, x: str = TIME, log: bool = False) -> None:
         )
         scale = f"$10^{{{power}}}$"
         ax.set_ylabel(y.replace("[", f"[{scale} ", 1) if "[" in y else f"{y} [{scale}]")
+
+
+def log_abscissa(ax: Axes) -> None:
+    """A logarithmic abscissa; one of few decades has numbers at 1, 2 and 5, longer ones at powers of ten."""
+    ax.set_xscale("log")
+    powers = LogFormatterMathtext()
+
+    def written(value: float, _: int) -> str:
+        low, high = ax.get_xlim()
+        power = int(np.floor(np.log10(value) + 1e-9))
+        if high > SHORT * low or not -3 <= power <= 4:
+            return powers(value) if np.isclose(value, 10.0**power) else ""
+        return f"{value:g}" if round(value / 10.0**power) in (1, 2, 5) else ""
+
+    ax.xaxis.set_major_formatter(FuncFormatter(written))
+    ax.xaxis.set_minor_formatter(FuncFormatter(written))
 
 
 def legend(ax: Axes, columns: int = 1, outside: bool = False) -> None:

@@ -31,6 +31,7 @@ from porthos.show.axes import (
     figure_of,
     label,
     legend,
+    log_abscissa,
     new_figure,
     same_scale,
 )
@@ -175,7 +176,7 @@ def convergence(
         ax.plot(h, _positive(e), style, markersize=5.5 - k % 2, markerfacecolor=face, linewidth=WIDTH, label=name)
     _slopes(ax, h, list(drawn.values()), [order] if isinstance(order, int) else list(order))
     label(ax, "error", x="step $h$ [s]", log=True)
-    ax.set_xscale("log")
+    log_abscissa(ax)
     if h.size <= MOST_TICKS:
         ax.set_xticks(h, _step_names(h))
         ax.minorticks_off()

@@ -261,7 +261,7 @@ def _frame(ax: Axes3D, points: Array) -> None:
     limits = zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), middle, span, strict=True)
     for set_limits, centre, width in limits:
         set_limits(centre - 0.52 * width, centre + 0.52 * width)
-    ax.set_box_aspect(span)
+    ax.set_box_aspect(tuple(span))  # a copy: matplotlib scales what it is given
     for axis, name, share in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", span / span.max(), strict=True):
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis.line.set(color=INK, linewidth=0.8)

@@ -72,7 +72,7 @@ def page(run: Run, figures: Mapping[str, Figure] | None = None, points: Points |
     end = f"{run.t[-1]:.6g} {stage.description['unit']}".strip()
     return Template(_player("page.html")).substitute(
         title=escape(run.system.name),
-        subtitle=escape(f"{run.scheme}, {run.t.size} recorded states{shown}, to t = {end}"),
+        subtitle=escape(f"{run.scheme_in_brief}, {run.t.size} recorded states{shown}, to t = {end}"),
         policy=f"default-src 'none'; script-src 'sha256-{_digest(player)}'; style-src 'unsafe-inline'; img-src data:",
         version=version("porthos"),
         style=_style(),

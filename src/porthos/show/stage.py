@@ -30,9 +30,10 @@ from porthos.show.quantities import (
     energy_parts,
 )
 
-MOST_FRAMES = 1000
+MOST_FRAMES = 1001  # a thousand steps
 FEWEST_FRAMES = 120
 MOST_NUMBERS = 1_000_000  # in a page; frames are left out down to the fewest, then curves of bodies and joints
+STILL = 1e-6  # relative to the length of a mechanism: a centre that moves less rests
 BESIDE = 2  # panels beside the picture
 GREEK = {r"\omega": "ω", r"\tau": "τ", r"\Delta": "Δ", r"\max": "max ", r"\,": " ", "$": "", "-": "\N{MINUS SIGN}"}
 
@@ -93,9 +94,23 @@ class Stage:
 
     def _panels(self, names: list[str]) -> list[str]:
         """What the plots show at first: the balances, and the last body, which often is the one that works."""
-        last = f"bodies/{self._run.system.body_names[-1]}.position"
-        wanted = ["energy", last, "energy_error", "constraints", "angular_momentum", "linear_momentum"]
+        wanted = [
+            "energy",
+            f"bodies/{telling(self._run)}",
+            "energy_error",
+            "constraints",
+            "angular_momentum",
+            "linear_momentum",
+        ]
         return [name for name in wanted if name in names]
+
+
+def telling(run: Trajectory) -> str:
+    """What tells most of the last body: its position, or how it turns if its centre rests."""
+    name = run.system.body_names[-1]
+    rests = float(np.ptp(run[name].position, axis=0).max()) < STILL * run.system.length
+    turns = run.system.description["bodies"][-1]["kind"] == "rigid"
+    return f"{name}.{'angular_velocity' if rests and turns else 'position'}"
 
 
 def offered(run: Trajectory, numbers: Numbers, detailed: bool, whole: str = "") -> Iterator[dict[str, Any]]:

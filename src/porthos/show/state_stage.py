@@ -22,6 +22,7 @@ from porthos.show.stage import (
     extremes,
     offered,
     spread,
+    telling,
     width,
     written,
 )
@@ -107,7 +108,7 @@ class StateStage:
     def _panels(self) -> list[str]:
         """Energy and its error, then what moves."""
         names = [one["name"] for one in self._quantities]
-        moving = [name for name in names if name.endswith(".position")][-1:]
+        moving = [name for part in self._parts.values() for name in names if name.endswith(f"/{telling(part)}")][-1:]
         states = [one["name"] for one in self._quantities if one["group"] == STATES]
         works = [one["name"] for one in self._quantities if one["group"] == PORTS and one["name"].endswith(".work")]
         wanted = ["energy", *(moving or states[:1]), "energy_error", *(states if moving else states[1:]), *works]

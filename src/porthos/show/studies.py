@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 from porthos.notation import Array
-from porthos.show.axes import WIDTH, canvases, label, legend
+from porthos.show.axes import WIDTH, canvases, label, legend, log_abscissa
 
 MARKS = "osD^vPX*"
 
@@ -24,7 +23,6 @@ def scheme_study(found: Mapping[str, Mapping[str, Array]], ax: Sequence[Axes] | 
             )
     for panel, name in ((left, "step $h$ [s]"), (right, "wall time of the run [s]")):
         label(panel, "error of the positions", x=name, log=True)
-        panel.set_xscale("log")
-        panel.xaxis.set_minor_formatter(NullFormatter())
+        log_abscissa(panel)
     legend(left, columns=2, outside=True)
     return figure

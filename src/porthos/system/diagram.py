@@ -68,7 +68,7 @@ class Diagram:
         lines = [
             f"  pH-DAE            E x' = (J - R) z + B u, x = (q, v, lambda): {sizes}",
             f"  Gruebler's count  {found.coordinates} - {found.rows} = {found.counted}",
-            f"  rank of rows      {found.rank}, so {found.freedom} degrees of freedom",
+            f"  rank of rows      {found.rank}, so {found.freedom} degree{'s' * (found.freedom != 1)} of freedom",
         ]
         lines += [f"  drives            {found.driven}"] * bool(found.drives)
         lines += [f"  loop {k}            {' - '.join(loop)}" for k, loop in enumerate(self.loops, 1)]

@@ -22,6 +22,7 @@ from porthos.system.gears import gear_joints
 if TYPE_CHECKING:
     from porthos.system.mechanical import MechanicalSystem
 
+EVERY = slice(None)
 LOST = 1e-6  # gap of a row, relative to the mechanism, that no rounding error makes
 
 
@@ -88,15 +89,18 @@ def at_node(mech: Mechanism, wrench: Array) -> Mechanism:
     if mech.drive.size == 0:
         return mech
     row, form = mech.row.copy(), mech.form.copy()
-    (form.cu[:],), (row.c[:],) = _moved_rows(mech, wrench[None, mech.load.size :, 0])
+    (form.cu[:],), (row.c[:],) = moved_rows(mech, wrench[None, mech.load.size :, 0])
     return mech._replace(row=row, form=form)
 
 
-def _moved_rows(mech: Mechanism, s: Array) -> tuple[Array, Array]:
-    """Coefficients cu (K, R, 2, 4) and values c (K, R) of all rows where drives stand at s (K, D)."""
-    cu, c = np.repeat(mech.form.cu[None], len(s), axis=0), np.repeat(mech.row.c[None], len(s), axis=0)
+def moved_rows(mech: Mechanism, s: Array, rows: slice = EVERY) -> tuple[Array, Array]:
+    """Coefficients cu (K, R, 2, 4) and values c (K, R) of all rows, or some, where drives stand at s (K, D)."""
+    cu, c = (np.repeat(table[None, rows], len(s), axis=0) for table in (mech.form.cu, mech.row.c))
+    first = rows.start or 0
     for drive, at in zip(mech.drive, s.T, strict=True):
-        r, turn = drive.row, (at - drive.rest)[:, None]
+        r, turn = int(drive.row) - first, (at - drive.rest)[:, None]
+        if not 0 <= r < c.shape[1]:
+            continue
         if drive.measure == TURN:
             cu[:, r, 0, 1:] = np.cos(turn) * drive.across - np.sin(turn) * drive.ahead
         elif drive.measure == LENGTH:
@@ -113,7 +117,7 @@ def lost(system: MechanicalSystem, q: Array, s: Array) -> Array:
     does not. Gaps are measured in the length of the mechanism.
     """
     mech, form = system.mech, system.mech.form
-    cu, c = _moved_rows(mech, s)
+    cu, c = moved_rows(mech, s)
     full = np.repeat(system.still[None], len(q), axis=0)
     full[:, :-1] = q
     sides = full[:, mech.row.body]  # (K, R, 2, 4, 3)
