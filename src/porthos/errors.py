@@ -45,8 +45,8 @@ class Status(Enum):
         "if that does not help, run system.check(): a singular configuration or redundant joints are the usual cause."
     )
     SINGULAR = (
-        "The constraint Jacobian lost rank: the mechanism is in a singular configuration or has redundant "
-        "joints. Run system.check() to see the rank and the rows concerned."
+        "The constraint Jacobian loses rank: the mechanism comes to a singular configuration, such as a dead point. "
+        "Let drives stop before it, drive another joint, or put a force in the place of the drive."
     )
     BAD_INPUT = "An input (load, port or controller) gave a value that is not a finite number."
     STEP_TOO_LARGE = (

@@ -21,6 +21,7 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, STRAYED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
+from porthos.system.dead_points import dead_point
 from porthos.system.drives import lost
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.watching import place_in_time
@@ -260,11 +261,12 @@ def _fill(
         while run.done < limit and run.status is Status.OK:
             wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), sizes)
             part = _part(record, slice((run.done - start) // every, None))
-            controllers.first = run.done
+            controllers.first, before = run.done, (run.q.copy(), run.v.copy())
             ended, made = scheme.rule.advance(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
-            made, run.status = _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            reached, (made, run.status) = made, _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            _go_back(run, before, part, made // every if made < reached else None)
             failed = run.status not in (Status.OK, Status.INTERRUPTED)  # in a step for which controllers were asked
             controllers.hold(wrench[:: sizes.size][: made + failed], made)
             run.done += made
@@ -276,7 +278,8 @@ def _fill(
             if run.status is Status.INTERRUPTED:
                 run.message = run.status.value
             elif run.status is not Status.OK:
-                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{_details(run, system, scheme, h)}"
+                run.status, details = _reason(run, system, scheme, h)
+                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{details}"
             elif error is not None:
                 raise error
             elif interrupted():
@@ -304,12 +307,24 @@ def _followed(
     return made, status
 
 
-def _details(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float) -> str:
-    """Where a run failed, and what else may be the reason."""
+def _go_back(run: _Run, before: tuple[Array, Array], record: Record, states: int | None) -> None:
+    """Be where the last of some recorded states is, or where a record began; nothing if they are all."""
+    if states == 0:
+        run.q[:], run.v[:] = before
+    elif states is not None:
+        run.q[:-1], run.v[:-1] = record.q[states - 1], record.v[states - 1]
+
+
+def _reason(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float) -> tuple[Status, str]:
+    """Why a run failed, as far as the last state tells."""
     if run.status is Status.STRAYED:
-        return f" {system.elements.near_its_end(run.q, run.v, h, scheme.rule.angles(run.memory))}"
+        return run.status, f" {system.elements.near_its_end(run.q, run.v, h, scheme.rule.angles(run.memory))}"
+    if run.status in (Status.NEWTON_STALLED, Status.SINGULAR):
+        singular = dead_point(system, run.q, run.v, run.done * h, h)
+        if singular:
+            return Status.SINGULAR, f" {singular}"
     names = ", ".join(f"'{drive.name}'" for drive in system.drives)
-    return f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
+    return run.status, f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
 
 
 def _chunk(every: int) -> int:

@@ -194,7 +194,8 @@ class ReducedRecorder(Recorder):
         assert isinstance(piece.step, ReducedStep)
         self._known = piece.step.angles
 
-    def _angles(self) -> Array:
+    def angles_now(self) -> Array:
+        """Those behind the last step."""
         return self._known
 
     def node(self, t: float, x: Array, u: Array) -> None:

@@ -19,6 +19,7 @@ from porthos.integrate.signals import Signals
 from porthos.integrate.state_scheme import StateScheme, Step
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array, IntArray
+from porthos.system.dead_points import dead_point
 from porthos.system.descriptor import Descriptor
 from porthos.system.elements import wound
 from porthos.system.mechanical import MechanicalSystem
@@ -119,7 +120,8 @@ class Recorder:
         if isinstance(self.system, MechanicalSystem) and self.system.element_names:
             self.system.elements.count_turns(self.system.to_kernel(piece.step.x[: self.system.n]))
 
-    def _angles(self) -> Array:
+    def angles_now(self) -> Array:
+        """Those (F,) of force elements behind the last step."""
         if isinstance(self.system, MechanicalSystem) and self.system.element_names:
             return self.system.elements.mech.law.about.copy()
         return np.zeros(0)
@@ -129,7 +131,7 @@ class Recorder:
         y = outputs_at(self.system, x, u, t)
         happened = (self._supply, self._exchange, self._lost, self._iterations)
         self.rows.append((t, x, u, y, *self._last, *happened))
-        self.angles.append(self._angles())
+        self.angles.append(self.angles_now())
         self._begin()
 
     def states(self, status: Status, message: str, events: Sequence[Occurrence]) -> States:
@@ -193,12 +195,19 @@ class Walk:
                 self.piece(piece.t, piece.h, piece.x0, held, None)
         except FunctionError as error:
             return Status.BAD_INPUT, str(error)
-        failure, where = piece.step.failure, place_in_time(piece.t, piece.h)
-        if failure is Status.STRAYED and isinstance(self.system, MechanicalSystem):
-            q, v, _ = self.system.split(piece.x0)
-            arrays = self.system.to_kernel(q), self.system.to_kernel(v, rate=True)
-            where += f" {self.system.elements.near_its_end(*arrays, piece.h)}"
-        return failure, f"{failure.value} {where}"
+        failure, details = self.reason(piece, piece.step.failure)
+        return failure, f"{failure.value} {place_in_time(piece.t, piece.h)}{details}"
+
+    def reason(self, piece: Piece, failure: Status) -> tuple[Status, str]:
+        """Why a mechanism did not come further than the begin of a step, as far as that state tells."""
+        if not isinstance(self.system, MechanicalSystem):
+            return failure, ""
+        q, v, _ = self.system.split(piece.x0)
+        arrays = self.system.to_kernel(q), self.system.to_kernel(v, rate=True)
+        if failure is Status.STRAYED:
+            return failure, f" {self.system.elements.near_its_end(*arrays, piece.h, self.recorder.angles_now())}"
+        singular = dead_point(self.system, *arrays, piece.t, piece.h)
+        return (Status.SINGULAR, f" {singular}") if singular else (failure, "")
 
     def last(self, piece: Piece, held: Array) -> Piece | None:
         """Note the events of a step; the part of it that leads to one which ends the run, if there is one."""
