@@ -21,10 +21,8 @@ floating = st.one_of(free, with_elements(free), with_drive(trees(grounded=False,
 
 
 def moved(model, scheme):
-    """A run to the end, or until a torsion spring has turned by half a turn."""
-    run = ph.simulate(model, scheme, STEP, STEP * STEPS, on_failure="return")
-    assert run.status in (ph.Status.OK, ph.Status.OVERTURNED), run.message
-    return run
+    """A run to the end."""
+    return ph.simulate(model, scheme, STEP, STEP * STEPS)
 
 
 @given(model=mechanisms)

@@ -45,17 +45,14 @@ class Status(Enum):
         "if that does not help, run system.check(): a singular configuration or redundant joints are the usual cause."
     )
     SINGULAR = (
-        "The constraint Jacobian lost rank: the mechanism is in a singular configuration or has redundant "
-        "joints. Run system.check() to see the rank and the rows concerned."
+        "The constraint Jacobian loses rank: the mechanism comes to a singular configuration, such as a dead point. "
+        "Let drives stop before it, drive another joint, or put a force in the place of the drive."
     )
     BAD_INPUT = "An input (load, port or controller) gave a value that is not a finite number."
     STEP_TOO_LARGE = (
-        "A body turned by more than 127 degrees within one step: the step is too large for the motion. "
+        "A body turned by more than 127 degrees within one step, or two bodies with a torsion spring by half a turn "
+        "against each other: the step is too large for the motion. "
         "Use a step of which a turn of the fastest body takes ten or more, or step=ph.Adaptive(...)."
-    )
-    OVERTURNED = (
-        "A torsion spring turned by more than half a turn from the placement, where its angle is not unique any more. "
-        "Place the bodies nearer to the middle of its motion, or use a stronger spring or a bushing."
     )
     STRAYED = (
         "A potential left the range for which it is made. Give it a larger one, by `between` or `within`, or a force "

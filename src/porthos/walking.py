@@ -32,6 +32,7 @@ from porthos.results.trajectory import Trajectory
 from porthos.steps import Adaptive, Reversible, check_steps, count_steps, kink
 from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_descriptor
+from porthos.system.elements import wound
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
@@ -117,9 +118,11 @@ def over_states(
     x0, signals = _begin(system, grid, inputs, start)
     _require_adaptable(system, scheme, x0, signals, grid)
     _look_at(system, scheme, x0, signals, grid.h)
-    states = _walked(system, scheme, grid, signals, x0, events, progress)
     if not isinstance(system, MechanicalSystem):
+        states = _walked(system, scheme, grid, signals, x0, events, progress)
         return StateTrajectory(system, states, scheme=grid.named(scheme))
+    own = wound(system, system.moving.law.about)  # the run counts turns in it
+    states = _walked(own, scheme, grid, signals, x0, events, progress)
     return Trajectory(system, as_march(system, states), grid.named(scheme), states.events)
 
 

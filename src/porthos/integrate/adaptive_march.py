@@ -145,7 +145,8 @@ class _March:
         """Why a run cannot go on with smaller steps."""
         if trial.error == np.inf:
             return self.walk.stalled(trial.pieces[-1], self.held)
-        return Status.STEP_TOO_SMALL, f"{Status.STEP_TOO_SMALL.value} At t = {self.t:.6g} it was {self.h:.3g}."
+        status, details = self.walk.reason(trial.pieces[0], Status.STEP_TOO_SMALL)
+        return status, f"{status.value} At t = {self.t:.6g} it was {self.h:.3g}.{details}"
 
     def states(self) -> States:
         """All that was recorded, and the state that a run ended with."""

@@ -18,9 +18,10 @@ from porthos.integrate.progress import Progress, silent
 from porthos.integrate.scheme import Scheme
 from porthos.integrate.sensing import Sensed
 from porthos.kernels.feedback import STOPPED
-from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, STRAYED, TURNED_TOO_FAR
+from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, STRAYED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
+from porthos.system.dead_points import dead_point
 from porthos.system.drives import lost
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.watching import place_in_time
@@ -35,7 +36,6 @@ STATUS = {
     STALLED: Status.NEWTON_STALLED,
     SINGULAR: Status.SINGULAR,
     TURNED_TOO_FAR: Status.STEP_TOO_LARGE,
-    OVERTURNED: Status.OVERTURNED,
     STRAYED: Status.STRAYED,
     STOPPED: Status.INTERRUPTED,
 }
@@ -57,13 +57,17 @@ class March:
     outputs: Array  # (K, L+D, 6) the same; of drives their force and power
     work: Array  # (K, L+D) of each load, port and drive during the interval; 0 at the start
     loss: Array  # (K, E) energy that each force element took during the interval; 0 at the start
+    angle: (
+        Array  # (K, F) to which angles of force elements are nearest: rows do not know of whole turns; 0 at the start
+    )
     iterations: IntArray  # (K,)
     status: Status
     message: str
 
     def blocks(self) -> Iterator[slice]:
         """Ranges of rows that cover all of them and take BLOCK bytes each."""
-        rows = rows_of_a_block(self.q.shape[1], self.multipliers.shape[1] + self.loss.shape[1], self.work.shape[1])
+        inner = self.multipliers.shape[1] + self.loss.shape[1] + self.angle.shape[1]
+        rows = rows_of_a_block(self.q.shape[1], inner, self.work.shape[1])
         return (slice(k, min(k + rows, len(self.t))) for k in range(0, len(self.t), rows))
 
     def part(self, rows: slice) -> March:
@@ -216,13 +220,14 @@ def march_in_blocks(
     if run.wrench is not None:
         controllers.latest = run.wrench[inputs.answered]
     first: list[March] = [_initial(system, run, inputs)] if run.done == 0 else []
-    inner = system.moving.row.size + len(system.element_names)
+    inner = system.moving.row.size + len(system.element_names) + system.moving.law.size
     rows = rows_of_a_block(len(system.body_names), inner, len(system.channel_names))
     while first or (run.done < steps and run.status is Status.OK):
         start, limit = run.done, min(run.done + rows * every, steps)
         record = empty_record(system, (limit - start) // every)
         _fill(run, record, system, scheme, h, every, limit, inputs, controllers, progress, interrupted)
-        block = _block(run, record, start, h, every, inputs)
+        angles = system.moving.law.about if run.memory is None else scheme.rule.angles(run.memory)
+        block = _block(run, record, start, h, every, inputs, angles)
         if run.status is Status.OK and run.done < steps:
             block = replace(block, status=Status.INTERRUPTED, message=UNFINISHED)
         before, block.wrench[:, inputs.answered] = controllers.held()
@@ -248,30 +253,33 @@ def _fill(
 ) -> None:
     """Make steps up to `limit`, for not much longer than PATIENCE, and write them into the record."""
     start, since, sizes = run.done, time.monotonic(), h * np.array(scheme.fractions)
-    watch = run.watch = run.watch or EnergyWatch(system, run.q, run.v)
+    angles = system.moving.law.about if run.memory is None else scheme.rule.angles(run.memory)
+    watch = run.watch = run.watch or EnergyWatch(system, run.q, run.v, angles)
     try:
         if run.memory is None:
             run.memory = scheme.rule.start(system, sizes, run.q, run.v, inputs.at_start())
         while run.done < limit and run.status is Status.OK:
             wrench, error = inputs.wrenches(run.done, min(_chunk(every), limit - run.done), sizes)
             part = _part(record, slice((run.done - start) // every, None))
-            controllers.first = run.done
+            controllers.first, before = run.done, (run.q.copy(), run.v.copy())
             ended, made = scheme.rule.advance(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
-            made, run.status = _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            reached, (made, run.status) = made, _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            _go_back(run, before, part, made // every if made < reached else None)
             failed = run.status not in (Status.OK, Status.INTERRUPTED)  # in a step for which controllers were asked
             controllers.hold(wrench[:: sizes.size][: made + failed], made)
             run.done += made
             run.wrench = wrench[made * sizes.size - 1] if made else run.wrench
             watch.add(part.work[: made // every], part.loss[: made // every])
-            progress(run.done, lambda: watch.defect(run.q, run.v))
+            progress(run.done, lambda: watch.defect(run.q, run.v, scheme.rule.angles(run.memory)))
             if controllers.error is not None:
                 raise controllers.error
             if run.status is Status.INTERRUPTED:
                 run.message = run.status.value
             elif run.status is not Status.OK:
-                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{_details(run, system, h)}"
+                run.status, details = _reason(run, system, scheme, h)
+                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{details}"
             elif error is not None:
                 raise error
             elif interrupted():
@@ -299,12 +307,24 @@ def _followed(
     return made, status
 
 
-def _details(run: _Run, system: MechanicalSystem, h: float) -> str:
-    """Where a run failed, and what else may be the reason."""
+def _go_back(run: _Run, before: tuple[Array, Array], record: Record, states: int | None) -> None:
+    """Be where the last of some recorded states is, or where a record began; nothing if they are all."""
+    if states == 0:
+        run.q[:], run.v[:] = before
+    elif states is not None:
+        run.q[:-1], run.v[:-1] = record.q[states - 1], record.v[states - 1]
+
+
+def _reason(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float) -> tuple[Status, str]:
+    """Why a run failed, as far as the last state tells."""
     if run.status is Status.STRAYED:
-        return f" {system.elements.near_its_end(run.q, run.v, h)}"
+        return run.status, f" {system.elements.near_its_end(run.q, run.v, h, scheme.rule.angles(run.memory))}"
+    if run.status in (Status.NEWTON_STALLED, Status.SINGULAR):
+        singular = dead_point(system, run.q, run.v, run.done * h, h)
+        if singular:
+            return Status.SINGULAR, f" {singular}"
     names = ", ".join(f"'{drive.name}'" for drive in system.drives)
-    return f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
+    return run.status, f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
 
 
 def _chunk(every: int) -> int:
@@ -314,15 +334,15 @@ def _chunk(every: int) -> int:
 def empty_record(system: MechanicalSystem, count: int) -> Record:
     """Memory for `count` recorded nodes, and one more for the state before a failure."""
     bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.channel_names)
-    shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), (len(system.element_names),))
-    q, v, lam, y, work, loss = (np.zeros((count + 1, *shape)) for shape in shapes)
-    return Record(q, v, lam, y, work, loss, np.zeros(count + 1, dtype=np.int64))
+    inner = ((len(system.element_names),), (system.moving.law.size,))
+    shapes = ((bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), *inner)
+    q, v, lam, y, work, loss, angle = (np.zeros((count + 1, *shape)) for shape in shapes)
+    return Record(q, v, lam, y, work, loss, angle, np.zeros(count + 1, dtype=np.int64))
 
 
 def _part(record: Record, rows: slice) -> Record:
     """Some rows of a record, to write into."""
-    r = record
-    return Record(r.q[rows], r.v[rows], r.lam[rows], r.y[rows], r.work[rows], r.loss[rows], r.iterations[rows])
+    return Record(*(getattr(record, name)[rows] for name in Record._fields if name != "feedback"))
 
 
 def _initial(system: MechanicalSystem, run: _Run, inputs: Inputs) -> March:
@@ -331,12 +351,13 @@ def _initial(system: MechanicalSystem, run: _Run, inputs: Inputs) -> March:
     return _kept(empty_record(system, 0), run.q[None, :-1].copy(), run.v[None, :-1].copy(), count, 1.0, inputs, run)
 
 
-def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: Inputs) -> March:
+def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: Inputs, angles: Array) -> March:
     """The part of a record that was filled since `start`."""
     kept, rest = divmod(run.done - start, every)
     if rest:  # the state before a failure; multipliers and outputs belong to whole intervals
         record.q[kept], record.v[kept] = run.q[:-1], run.v[:-1]
         record.lam[kept] = record.y[kept] = np.nan
+        record.angle[kept] = angles
     nodes = np.array([*range(start + every, run.done + 1, every), *([run.done] if rest else [])], dtype=np.int64)
     return _kept(
         _part(record, slice(nodes.size)), record.q[: nodes.size], record.v[: nodes.size], nodes, h, inputs, run
@@ -345,4 +366,4 @@ def _block(run: _Run, record: Record, start: int, h: float, every: int, inputs: 
 
 def _kept(r: Record, q: Array, v: Array, nodes: IntArray, h: float, inputs: Inputs, run: _Run) -> March:
     wrench, t = inputs.at_nodes(nodes, h), np.asarray(nodes * h, dtype=np.float64)
-    return March(t, q, v, wrench, r.lam, r.y, r.work, r.loss, r.iterations, run.status, run.message)
+    return March(t, q, v, wrench, r.lam, r.y, r.work, r.loss, r.angle, r.iterations, run.status, run.message)

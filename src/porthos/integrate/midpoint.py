@@ -37,6 +37,7 @@ class MidpointMemory(NamedTuple):
     sums: Sums
     fast: Factors  # of the condensed matrix
     sure: Factors  # of the exact matrix
+    angles: Array  # (F,) of force elements at the last state, over many turns
     more: tuple[Levels, ...] = ()  # PH-MP-GGL: the velocity level
 
 
@@ -69,7 +70,12 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         """Memory for steps that begin with the guess z (substeps, unknowns)."""
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
-        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure)
+        angles = system.moving.law.about.copy()
+        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure, angles)
+
+    def angles(self, memory: MidpointMemory) -> Array:
+        """Those in the memory."""
+        return memory.angles
 
     def renew(
         self, system: MechanicalSystem, memory: MidpointMemory, sizes: Array, q: Array, v: Array, z: Array, more: Array
@@ -98,7 +104,9 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         with (
             flushed() if record.feedback.terminal.size == 0 else nullcontext()
         ):  # controllers are Python code of others
-            return type(self).compiled(*arguments)
+            ended, made = type(self).compiled(*arguments)
+        memory.angles[:] = arguments[0].law.about
+        return ended, made
 
     def arguments(
         self,
@@ -117,8 +125,9 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         ghosts = system.mech.body.ghost.any() or system.mech.body.spin.any()
         slowest = max(chosen.slowest, 10 * GHOST if ghosts else 0.0)
         newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
-        mech = system.moving  # drives turn some of its markers
-        mech = mech._replace(marker=mech.marker.copy()) if system.drives else mech
+        mech, law = system.moving, system.moving.law.copy()  # a run counts turns in a table of its own
+        law.about[:] = memory.angles
+        mech = mech._replace(law=law, marker=mech.marker.copy() if system.drives else mech.marker)  # drives turn some
         return (
             mech, chosen.condensed, system.exact, sizes, wrench, every, newton, memory.guess,
             memory.habit, memory.workspace, memory.sums, memory.fast, memory.sure, q, v, record, *memory.more,

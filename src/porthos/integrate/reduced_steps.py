@@ -23,6 +23,7 @@ from porthos.integrate.tableaus import Tableau, composed, gauss
 from porthos.kernels.record import Record
 from porthos.notation import Array
 from porthos.system.drives import frozen, lost
+from porthos.system.elements import wound
 from porthos.system.initial import multipliers, nearest_velocity
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import nearest_twists, rigid_velocity, twists
@@ -38,6 +39,7 @@ class ReducedStep(Step):
     record: Record
     status: Status
     rates: tuple[Rates, ...]  # of this step and those before it
+    angles: Array  # (F,) of force elements at its end, over many turns
 
     def resized(self, ratio: float) -> Self:
         """Rates do not grow with the step."""
@@ -98,6 +100,7 @@ class ReducedSteps(MechanicalScheme):
         z = scale * (known[0][1] if known else self._rates(q, v, lam))
         memory, about = self._memory(at.h, z)
         rule.renew(system, memory, sizes, q, v, z, scale * extrapolated(known, middles) - z if known else 0.0 * z)
+        rule.angles(memory)[:] = system.moving.law.about if at.before is None else at.before.angles
         status = STATUS[rule.advance(system, sizes, wrench, 1, q, v, memory, record, about)[0]]
         if (
             status is Status.OK
@@ -106,11 +109,12 @@ class ReducedSteps(MechanicalScheme):
         ):
             status = Status.NEWTON_STALLED
         rates = (middles, memory.guess.differences[:, 0] / scale)
+        angles = rule.angles(memory).copy()
         found = Iterate(rates[1], np.asarray, int(record.iterations[0]), status is Status.OK)
         x = np.concatenate([system.from_kernel(q), system.from_kernel(v), np.full(system.m, np.nan)])
         if self.reacts and found.converged:
-            x[2 * system.n :] = self._multipliers(at.t + at.h, q, v, at.u[-1])
-        return ReducedStep(x, np.empty((sizes.size, 0)), found, record, status, (rates, *known)[:REMEMBERED])
+            x[2 * system.n :] = self._multipliers(at.t + at.h, q, v, at.u[-1], angles)
+        return ReducedStep(x, np.empty((sizes.size, 0)), found, record, status, (rates, *known)[:REMEMBERED], angles)
 
     def _rates(self, q: Array, v: Array, lam: Array) -> Array:
         """The guess of a first step: velocities, and multipliers of joints and elements."""
@@ -140,10 +144,10 @@ class ReducedSteps(MechanicalScheme):
             wrench[:, k, :4] = np.stack([s[:-1], s[1:], rate[:-1], rate[1:]], axis=1)
         return wrench
 
-    def _multipliers(self, t: float, q: Array, v: Array, u: Array) -> Array:
+    def _multipliers(self, t: float, q: Array, v: Array, u: Array, angles: Array) -> Array:
         """Those that belong to the accelerations at a node."""
         inputs = nodal_inputs(self.system, np.array([t]), u[None])[0]
-        return multipliers(frozen(self.system, inputs), q, v, inputs)
+        return multipliers(frozen(wound(self.system, angles), inputs), q, v, inputs)
 
     def error_of(self, difference: Array, t: float, x: Array) -> Array:
         """Velocities that leave the constraints by an alternating error count only along them."""
@@ -163,6 +167,7 @@ class ReducedRecorder(Recorder):
 
     def __init__(self, system: MechanicalSystem, scheme: ReducedSteps) -> None:
         self._mechanism, self._intervals = system, list[Record]()
+        self._known = system.moving.law.about.copy()
         self._open = empty_record(system, 0)
         super().__init__(system, scheme, dense=False)
 
@@ -171,12 +176,27 @@ class ReducedRecorder(Recorder):
         assert isinstance(piece.step, ReducedStep)
         made, sums = piece.step.record, self._open
         self._open = made._replace(
-            work=made.work[:1] + sums.work, loss=made.loss[:1] + sums.loss, lam=made.lam[:1], y=made.y[:1]
+            work=made.work[:1] + sums.work,
+            loss=made.loss[:1] + sums.loss,
+            lam=made.lam[:1],
+            y=made.y[:1],
+            angle=made.angle[:1],
         )
         self._gained += float(made.work.sum() - made.loss.sum())
-        self._start = self._start or (piece.x0, piece.t)
-        self._now = (piece.step.x, piece.t + piece.h)
+        self._went(piece)
         self._iterations += piece.step.iterations
+
+    def _energy(self, x: Array, t: float) -> float:
+        return wound(self._mechanism, self._known).H(x, t)
+
+    def _count_turns(self, piece: Piece) -> None:
+        """As compiled code does."""
+        assert isinstance(piece.step, ReducedStep)
+        self._known = piece.step.angles
+
+    def angles_now(self) -> Array:
+        """Those behind the last step."""
+        return self._known
 
     def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
@@ -188,11 +208,10 @@ class ReducedRecorder(Recorder):
         """The raw result of a run of a mechanism."""
         system, n = self._mechanism, self._mechanism.n
         q, v = (np.array([system.to_kernel(x[k : k + n], rate=bool(k)) for x in states.x])[:, :-1] for k in (0, n))
-        lam, y, work, loss = (
-            np.concatenate([getattr(one, name) for one in self._intervals]) for name in ("lam", "y", "work", "loss")
-        )
+        names = ("lam", "y", "work", "loss", "angle")
+        lam, y, work, loss, angle = (np.concatenate([getattr(one, name) for one in self._intervals]) for name in names)
         return March(
-            states.t, q, v, nodal_inputs(system, states.t, states.u), lam, y, work, loss, states.iterations,
+            states.t, q, v, nodal_inputs(system, states.t, states.u), lam, y, work, loss, angle, states.iterations,
             states.status, states.message,
         )  # fmt: skip
 

@@ -117,6 +117,10 @@ class Rule(ABC):
         """
 
     @abstractmethod
+    def angles(self, memory: Any) -> Array:
+        """The angles (F,) of force elements at the last state, over many turns; to write into, too."""
+
+    @abstractmethod
     def advance(
         self,
         system: MechanicalSystem,

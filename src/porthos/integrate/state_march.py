@@ -19,7 +19,9 @@ from porthos.integrate.signals import Signals
 from porthos.integrate.state_scheme import StateScheme, Step
 from porthos.integrate.tableaus import Tableau
 from porthos.notation import Array, IntArray
+from porthos.system.dead_points import dead_point
 from porthos.system.descriptor import Descriptor
+from porthos.system.elements import wound
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.watching import FunctionError, place_in_time, watching
 
@@ -43,6 +45,7 @@ class States:
     status: Status
     message: str
     events: tuple[Occurrence, ...] = field(default=(), kw_only=True)
+    angles: Array = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)  # (K, F) of force elements
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,9 @@ class Recorder:
         self.rows: list[tuple[float | Array, ...]] = []
         self.increments: list[Array] = []
         self._last: tuple[Array, Array] = (np.full(system.dimension, np.nan), np.full(system.width, np.nan))
-        self._start: tuple[Array, float] | None = None  # state and time before the first step
-        self._now = (np.zeros(0), 0.0)  # behind the last one
+        self.angles: list[Array] = []
+        self._first: float | None = None  # energy before the first step
+        self._now = (np.zeros(0), 0.0)  # state and time behind the last one
         self._gained = 0.0  # what came in and was not lost, in all steps
         self._begin()
 
@@ -90,8 +94,7 @@ class Recorder:
         self._supply += supply
         self._lost += loss
         self._gained += float(supply.sum()) - loss
-        self._start = self._start or (piece.x0, piece.t)
-        self._now = (step.x, piece.t + h)
+        self._went(piece)
         self._exchange += h * (b @ inner)
         self._iterations += step.iterations
         self._last = (b @ step.stages, b @ y)
@@ -100,15 +103,35 @@ class Recorder:
 
     def defect(self) -> float:
         """What the energy balance misses up to the last step."""
-        if self._start is None:
-            return 0.0
-        return self.system.H(*self._now) - self.system.H(*self._start) - self._gained
+        return 0.0 if self._first is None else self._energy(*self._now) - self._first - self._gained
+
+    def _went(self, piece: Piece) -> None:
+        """Note where a step began and ended; angles of force elements are counted on."""
+        if self._first is None:
+            self._first = self._energy(piece.x0, piece.t)
+        self._now = (piece.step.x, piece.t + piece.h)
+        self._count_turns(piece)
+
+    def _energy(self, x: Array, t: float) -> float:
+        return self.system.H(x, t)
+
+    def _count_turns(self, piece: Piece) -> None:
+        """In the system, which is one of this run if it has angles: states know them up to whole turns."""
+        if isinstance(self.system, MechanicalSystem) and self.system.element_names:
+            self.system.elements.count_turns(self.system.to_kernel(piece.step.x[: self.system.n]))
+
+    def angles_now(self) -> Array:
+        """Those (F,) of force elements behind the last step."""
+        if isinstance(self.system, MechanicalSystem) and self.system.element_names:
+            return self.system.elements.mech.law.about.copy()
+        return np.zeros(0)
 
     def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
         y = outputs_at(self.system, x, u, t)
         happened = (self._supply, self._exchange, self._lost, self._iterations)
         self.rows.append((t, x, u, y, *self._last, *happened))
+        self.angles.append(self.angles_now())
         self._begin()
 
     def states(self, status: Status, message: str, events: Sequence[Occurrence]) -> States:
@@ -117,7 +140,8 @@ class Recorder:
         arrays: dict[str, Any] = dict(zip(names, map(np.array, zip(*self.rows, strict=True)), strict=True))
         steps = np.array(self.increments).reshape(-1, self.tableau.stages, self.system.dimension)
         return States(
-            **arrays, increments=steps, tableau=self.tableau, status=status, message=message, events=tuple(events)
+            **arrays, increments=steps, tableau=self.tableau, status=status, message=message, events=tuple(events),
+            angles=np.array(self.angles),
         )  # fmt: skip
 
 
@@ -171,12 +195,19 @@ class Walk:
                 self.piece(piece.t, piece.h, piece.x0, held, None)
         except FunctionError as error:
             return Status.BAD_INPUT, str(error)
-        failure, where = piece.step.failure, place_in_time(piece.t, piece.h)
-        if failure is Status.STRAYED and isinstance(self.system, MechanicalSystem):
-            q, v, _ = self.system.split(piece.x0)
-            arrays = self.system.to_kernel(q), self.system.to_kernel(v, rate=True)
-            where += f" {self.system.elements.near_its_end(*arrays, piece.h)}"
-        return failure, f"{failure.value} {where}"
+        failure, details = self.reason(piece, piece.step.failure)
+        return failure, f"{failure.value} {place_in_time(piece.t, piece.h)}{details}"
+
+    def reason(self, piece: Piece, failure: Status) -> tuple[Status, str]:
+        """Why a mechanism did not come further than the begin of a step, as far as that state tells."""
+        if not isinstance(self.system, MechanicalSystem):
+            return failure, ""
+        q, v, _ = self.system.split(piece.x0)
+        arrays = self.system.to_kernel(q), self.system.to_kernel(v, rate=True)
+        if failure is Status.STRAYED:
+            return failure, f" {self.system.elements.near_its_end(*arrays, piece.h, self.recorder.angles_now())}"
+        singular = dead_point(self.system, *arrays, piece.t, piece.h)
+        return (Status.SINGULAR, f" {singular}") if singular else (failure, "")
 
     def last(self, piece: Piece, held: Array) -> Piece | None:
         """Note the events of a step; the part of it that leads to one which ends the run, if there is one."""
@@ -240,7 +271,7 @@ def as_march(system: MechanicalSystem, states: States) -> March:
     q = np.array([system.to_kernel(q) for q, _, _ in split])
     v = np.array([system.to_kernel(v, rate=True) for _, v, _ in split])
     joints = slice(2 * system.n + 6 * system.rigid.size, None)
-    of_elements = [system.elements.multipliers(*pair) for pair in zip(q, v, strict=True)]
+    of_elements = [wound(system, a).elements.multipliers(*pair) for a, *pair in zip(states.angles, q, v, strict=True)]
     multipliers = np.hstack([np.nan_to_num(states.mean_x[:, joints]), np.array(of_elements)])
     loads = list(zip(system.terminals, system.ports.values(), strict=True))
     wrench, outputs = (np.zeros((len(states.t), len(loads), 6)) for _ in range(2))
@@ -250,6 +281,6 @@ def as_march(system: MechanicalSystem, states: States) -> March:
         outputs[:, k] = np.nan_to_num(states.mean_y[:, place]) @ np.linalg.pinv(terminal.basis)
         work[:, k] = states.supply[:, place].sum(axis=1)
     return March(
-        states.t, q[:, :-1], v[:, :-1], wrench, multipliers, outputs, work, states.exchange, states.iterations,
-        states.status, states.message,
+        states.t, q[:, :-1], v[:, :-1], wrench, multipliers, outputs, work, states.exchange, states.angles,
+        states.iterations, states.status, states.message,
     )  # fmt: skip

@@ -17,12 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.compile import entry, inner, stage
-from porthos.kernels.newton import CONVERGED, OVERTURNED, STRAYED
-from porthos.kernels.pieces import beyond_pieces, energy_of_pieces, mean_over_pieces
-from porthos.kernels.tables import INVERSE, LENGTH, PIECES, POLYNOMIAL, TURN, Layout, Mechanism
+from porthos.kernels.pieces import energy_of_pieces, mean_over_pieces
+from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TURN, Layout, Mechanism
 from porthos.notation import Array
 
 SMALL = 1e-3  # rad: angle below which s/sin(s) is its series
+ROUND = 2.0 * np.pi
 
 
 @inner
@@ -73,6 +73,13 @@ def turned(g0: float, k0: float, g1: float, k1: float) -> float:
     return np.arctan2(g0 * k1 - k0 * g1, g0 * g1 + k0 * k1)
 
 
+@inner
+def nearest_angle(g: float, k: float, about: float) -> float:
+    """The angle with cosine g and sine k that is nearest to another one: rows do not know of whole turns."""
+    s = np.arctan2(k, g)
+    return s + ROUND * np.rint((about - s) / ROUND)
+
+
 @stage
 def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple[float, float]:
     """The multiplier of a law for lengths, and its derivative with respect to g1."""
@@ -95,7 +102,7 @@ def turn_law(
     mech: Mechanism, n: int, h: float, mu: float, g0: float, k0: float, g1: float, k1: float
 ) -> tuple[float, float, float]:
     """The factor of (-kbar, gbar) in lam, and its derivatives with respect to g1 and k1; mu is the grip of friction."""
-    sine, cosine, s0 = g0 * k1 - k0 * g1, g0 * g1 + k0 * k1, np.arctan2(k0, g0)
+    sine, cosine, s0 = g0 * k1 - k0 * g1, g0 * g1 + k0 * k1, nearest_angle(g0, k0, mech.law[n].about)
     ds = np.arctan2(sine, cosine)
     (F, slope), c = mean_force(mech, n, s0, s0 + ds), mech.law[n].damping / h
     if abs(ds) < SMALL:
@@ -206,7 +213,7 @@ def measured(mech: Mechanism, n: int, g: float, k: float) -> float:
     """The measure s of law n, whose rows have the values g and k."""
     if mech.law[n].measure == LENGTH:
         return np.sqrt(2.0 * g)
-    return np.arctan2(k, g) if mech.law[n].measure == TURN else g
+    return nearest_angle(g, k, mech.law[n].about) if mech.law[n].measure == TURN else g
 
 
 @stage
@@ -231,31 +238,6 @@ def add_losses(mech: Mechanism, h: float, q: Array, start: Array, lam: Array, lo
             r += 2 if pair else 1
 
 
-@stage
-def arrived(mech: Mechanism, q: Array, start: Array) -> int:
-    """CONVERGED if laws hold at the end q of a step from the rows `start`.
-
-    OVERTURNED: an angle with a force passed half a turn; STRAYED: a potential left its range.
-    """
-    ended, r = CONVERGED, 0
-    while r < mech.row.size:
-        n = mech.row[r].law
-        if n < 0:
-            r += 1
-            continue
-        law, pair = mech.law[n], mech.law[n].measure == TURN
-        if pair and (law.form != POLYNOMIAL or law.terms > 0):
-            ds = turned(start[r], start[r + 1], row_value(mech, q, r), row_value(mech, q, r + 1))
-            if abs(np.arctan2(start[r + 1], start[r]) + ds) > np.pi:
-                ended = OVERTURNED
-        if law.form == PIECES:
-            x = measured(mech, n, row_value(mech, q, r), row_value(mech, q, r + 1) if pair else 0.0) - law.rest
-            if beyond_pieces(mech.piece, law.pieces[0], law.pieces[1], x):
-                ended = STRAYED
-        r += 2 if pair else 1
-    return ended
-
-
 @inner
 def energy_at(mech: Mechanism, n: int, s: float) -> float:
     """U(s) of law n: that of its pieces, else zero where x = 0, at infinity if it is INVERSE."""
@@ -277,8 +259,11 @@ def set_bodies(values: Array, config: Array) -> None:
 
 
 @entry
-def element_energies(mech: Mechanism, elements: int, q: Array, still: Array) -> Array:
-    """The energy (T, E) that the last joints, which are elements, store at the states q (T, N, 4, 3)."""
+def element_energies(mech: Mechanism, elements: int, q: Array, angle: Array, still: Array) -> Array:
+    """The energy (T, E) that the last joints, which are elements, store at the states q (T, N, 4, 3).
+
+    The angles of laws are those nearest to `angle` (T, F).
+    """
     result, config, hard = np.zeros((q.shape[0], elements)), still.copy(), mech.joint.size - elements
     for t in range(q.shape[0]):
         set_bodies(q[t], config)
@@ -287,8 +272,9 @@ def element_energies(mech: Mechanism, elements: int, q: Array, still: Array) -> 
             while r < mech.joint[hard + e].last:
                 n = mech.row[r].law
                 pair = mech.law[n].measure == TURN
-                k = row_value(mech, config, r + 1) if pair else 0.0
-                result[t, e] += energy_at(mech, n, measured(mech, n, row_value(mech, config, r), k))
+                g, k = row_value(mech, config, r), row_value(mech, config, r + 1) if pair else 0.0
+                s = nearest_angle(g, k, angle[t, n]) if pair else measured(mech, n, g, k)
+                result[t, e] += energy_at(mech, n, s)
                 r += 2 if pair else 1
     return result
 
@@ -334,8 +320,8 @@ def respond(mech: Mechanism, grips: Array, g: Array, rate: Array, lam: Array, by
 
 
 @entry
-def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, still: Array) -> tuple[Array, Array]:
-    """Measures s and forces (T, F) of all laws at the states q, v (T, N, 4, 3) with grips (T, F)."""
+def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, angle: Array, still: Array) -> tuple[Array, Array]:
+    """Measures s, angles nearest to `angle`, and forces (T, F) of all laws at q, v (T, N, 4, 3) with grips (T, F)."""
     s, f = np.zeros((q.shape[0], mech.law.size)), np.zeros((q.shape[0], mech.law.size))
     config, rate = still.copy(), np.zeros_like(still)
     for t in range(q.shape[0]):
@@ -349,7 +335,7 @@ def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, still: Array) 
             k, dk = 0.0, 0.0
             if mech.law[n].measure == TURN:
                 k, dk = row_value(mech, config, r + 1), row_rate(mech, config, rate, r + 1)
-            s[t, n] = measured(mech, n, g, k)
+            s[t, n] = nearest_angle(g, k, angle[t, n]) if mech.law[n].measure == TURN else measured(mech, n, g, k)
             ds = dg
             if mech.law[n].measure == LENGTH:
                 ds = dg / s[t, n]

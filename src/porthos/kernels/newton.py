@@ -9,7 +9,7 @@ from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
 # How a step ended; `integrate/march.py` translates to errors.Status.
-CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR, OVERTURNED, STRAYED = 0, 1, 2, 3, 5, 6
+CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR, STRAYED = 0, 1, 2, 3, 5
 RUNNING = -1
 
 ROUND_OFF = 1e-15

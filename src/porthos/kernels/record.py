@@ -19,6 +19,7 @@ class Record(NamedTuple):
     y: Array  # (K, L+D, 6) outputs, the same; of drives their force and power
     work: Array  # (K, L+D) work that each load and drive did on the system during the interval
     loss: Array  # (K, E) energy that each force element took from it
+    angle: Array  # (K, F) of laws that measure one, over many turns
     iterations: IntArray  # (K,) Newton iterations spent in the interval
     feedback: Feedback = NOBODY  # who is asked for inputs before a step
 
@@ -104,3 +105,5 @@ def write(mech: Mechanism, n: int, every: int, sums: Sums, q: Array, v: Array, r
                     record.v[k, b, i, c] = v[b, i, c]
         for r in range(mech.row.size):
             record.lam[k, r] = sums.lam[r]
+        for law in range(mech.law.size):
+            record.angle[k, law] = mech.law[law].about

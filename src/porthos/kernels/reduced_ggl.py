@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from porthos.kernels.arrival import arrived, count_turns
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
-from porthos.kernels.elements import add_losses, arrived, set_grips
+from porthos.kernels.elements import add_losses, set_grips
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -355,7 +356,7 @@ def march_ggl(
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
         if ended == CONVERGED and mech.law.size > 0:
-            ended = arrived(mech, ws.end.q, ws.feedback)
+            ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)
@@ -369,6 +370,7 @@ def march_ggl(
         keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
         add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
         add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
+        count_turns(mech, q, ws.feedback)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from porthos.kernels.arrival import arrived, count_turns
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
-from porthos.kernels.elements import add_losses, arrived, set_grips
+from porthos.kernels.elements import add_losses, set_grips
 from porthos.kernels.elimination import Factors, clear, factorise, substitute
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
@@ -373,7 +374,7 @@ def march_midpoint(
             spent += iterations
             order, surely = next_attempt(habit, ended, good, order, surely)
         if ended == CONVERGED and mech.law.size > 0:
-            ended = arrived(mech, ws.end.q, ws.feedback)
+            ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0:
                 copy_state(sums.q, sums.v, q, v)
@@ -388,6 +389,7 @@ def march_midpoint(
         drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
         add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
         add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
+        count_turns(mech, q, ws.feedback)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

@@ -71,6 +71,7 @@ PIECE_TERMS = 10  # of that of a piece
 LAW = np.dtype(
     [
         ("rest", "f8"),  # the measure at which x = s - rest vanishes
+        ("about", "f8"),  # TURN: an angle less than half a turn away; in a run that of the last step
         ("force", "f8", TERMS),  # coefficients of F = sum_k force_k x^k; of F = force_0/s^2 if it is INVERSE
         ("damping", "f8"),  # c of the force c s'
         ("friction", "f8"),  # mu of the force mu N s'/sqrt(s'^2 + speed^2), N the size of the force of some rows

@@ -91,7 +91,7 @@ class Attraction(Pull):
 class TorsionSpring(Element):
     """A spring, and a damper beside it, in a revolute or cylindrical joint: torque = torque + k_1 x + ... + c x'.
 
-    x = turn of the second body against the first since the placement - angle, within half a turn to either side;
+    x = turn of the second body against the first since the placement - angle, counted over many turns in a run;
     `stiffness` is k_1 in N m/rad or a list, `damping` in N m s, `table` a list of pairs (x, torque).
     """
 

@@ -91,7 +91,7 @@ class Potential(Pull):
 class JointPotential(Element):
     """A potential V(s) of the angle of a revolute or cylindrical joint, or of the displacement of a prismatic one.
 
-    s counts from the placement, angles within half a turn to either side; `between` is as for potentials of a distance.
+    s counts from the placement, angles over many turns in a run; `between` is as for potentials of a distance.
     """
 
     joint: str

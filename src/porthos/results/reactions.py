@@ -11,18 +11,19 @@ import numpy as np
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
 from porthos.system.drives import frozen, moved_rows
+from porthos.system.elements import wound
 from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix
 
 
-def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array) -> Array:
-    """Joint multipliers (T, R) that belong to the accelerations at the states q, v (T, N, 4, 3)."""
+def nodal_multipliers(system: MechanicalSystem, q: Array, v: Array, wrench: Array, angle: Array) -> Array:
+    """Joint multipliers (T, R) that belong to the accelerations at states q, v (T, N, 4, 3), angles near `angle`."""
     result, matrix = np.zeros((q.shape[0], system.mech.row.size)), NodalMatrix(system)
     config, rate = system.still.copy(), np.zeros_like(system.still)
     for k in range(q.shape[0]):
         config[:-1], rate[:-1] = q[k], v[k]
-        matrix.system = frozen(system, wrench[k])
+        matrix.system = frozen(wound(system, angle[k]), wrench[k])
         result[k] = matrix.accelerations(config, rate, wrench[k])[1]
     return result
 

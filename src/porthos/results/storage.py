@@ -74,6 +74,7 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "load_printed": ("n_port",),
     "row_law": ("n_row",),
     "law_rest": ("n_law",),
+    "law_about": ("n_law",),
     "law_force": ("n_law", "term"),
     "law_damping": ("n_law",),
     "law_friction": ("n_law",),
@@ -108,6 +109,7 @@ MARCH: dict[str, tuple[str, ...]] = {
     "outputs": ("n_time", "n_channel", "wrench_component"),
     "work": ("n_time", "n_channel"),
     "loss": ("n_time", "n_element"),
+    "angle": ("n_time", "n_law"),
     "iterations": ("n_time",),
 }
 SYSTEM: dict[str, tuple[str, ...]] = {

@@ -150,7 +150,8 @@ class Trajectory(Run):
         return self.multipliers[rows] if isinstance(self.raw.q, np.ndarray) else self._solved(rows)
 
     def _solved(self, rows: slice) -> Array:
-        return nodal_multipliers(self.system, self.raw.q[rows], self.raw.v[rows], self.raw.wrench[rows])
+        at = self.raw.part(rows)
+        return nodal_multipliers(self.system, at.q, at.v, at.wrench, at.angle)
 
     @cached_property
     def iterations(self) -> IntArray:
@@ -186,7 +187,7 @@ class Trajectory(Run):
     def element_energy(self) -> Array:
         """What each force element stores (T, E)."""
         elements, still = self.system.elements, self.system.still
-        return self.in_blocks(lambda rows: (elements.energies(self.raw.q[rows], still),))[0]
+        return self.in_blocks(lambda rows: (elements.energies(self.raw.q[rows], still, self.raw.angle[rows]),))[0]
 
     @property
     def stored_energy(self) -> Array:

@@ -54,9 +54,9 @@ def _of_bodies(
         config[np.setdiff1d(np.arange(len(parts)), system.rigid), 1:] = np.eye(3)
         q[k], v[k] = config[:-1], rigid_velocity(system, config, (1j * omega * shape * phase).real)[:-1]
     rows, loads, none = system.moving.row.size, len(system.channel_names), np.zeros(t.size, dtype=np.int64)
-    sizes = ((loads, 6), (rows,), (loads, 6), (loads,), (len(system.element_names),))
-    wrench, lam, y, work, loss = (np.zeros((t.size, *size)) for size in sizes)
-    return March(t, q, v, wrench, lam, y, work, loss, none, Status.OK, Status.OK.value)
+    sizes = ((loads, 6), (rows,), (loads, 6), (loads,), (len(system.element_names),), (system.moving.law.size,))
+    wrench, lam, y, work, loss, angle = (np.zeros((t.size, *size)) for size in sizes)
+    return March(t, q, v, wrench, lam, y, work, loss, angle, none, Status.OK, Status.OK.value)
 
 
 def _of_states(modes: Modes, mode: int, amplitude: float, omega: float, t: Array) -> States:

@@ -195,7 +195,7 @@ class ElementView:
         def states(rows: slice) -> tuple[Array, ...]:
             q, v = run.raw.q[rows], run.raw.v[rows]
             lam = run.multipliers_of(rows) if elements.rubs else np.zeros((len(q), run.system.mech.row.size))
-            return tuple(x[:, laws] for x in elements.states(q, v, lam, run.system.still))
+            return tuple(x[:, laws] for x in elements.states(q, v, lam, run.system.still, run.raw.angle[rows]))
 
         return tuple(x[:, 0] if laws.size == 1 else x for x in run.in_blocks(states))
 

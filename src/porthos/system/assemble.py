@@ -190,6 +190,7 @@ def _law_columns(laws: list[Law]) -> dict[str, Any]:
         force[k, 0] += law.inverse
     return {
         "law_rest": np.array([law.rest for law in laws], dtype=np.float64),
+        "law_about": np.zeros(len(laws)),
         "law_force": force,
         "law_damping": np.array([law.damping for law in laws], dtype=np.float64),
         "law_friction": np.array([law.friction for law in laws], dtype=np.float64),

@@ -5,8 +5,9 @@ Rows g_r(q) with laws (`kernels/elements.py`): grad V_e = G_e^T lam(g), C = G_e^
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import polynomial
@@ -17,6 +18,9 @@ from porthos.kernels.elements import element_energies, law_states, respond
 from porthos.kernels.tables import BEGIN, FACTORS, LENGTH, LINES, MIDDLE, PIECES, TURN, Mechanism, RowVectors
 from porthos.notation import Array, IntArray
 from porthos.system.constraints import ConstraintRows
+
+if TYPE_CHECKING:
+    from porthos.system.mechanical import MechanicalSystem
 
 
 class Response(NamedTuple):
@@ -48,9 +52,31 @@ class Elements:
     def __len__(self) -> int:
         return len(self.names)
 
-    def energies(self, q: Array, still: Array) -> Array:
-        """What each element stores (T, E) at the states q (T, N, 4, 3)."""
-        return element_energies(self.mech, len(self), q, still)
+    def energies(self, q: Array, still: Array, angle: Array | None = None) -> Array:
+        """What each element stores (T, E) at the states q (T, N, 4, 3), with angles nearest to `angle` (T, F)."""
+        return element_energies(self.mech, len(self), q, self._about(angle, len(q)), still)
+
+    def _about(self, angle: Array | None, states: int) -> Array:
+        """Near which angles are: those of the tables, if no others are known."""
+        return np.repeat(self.mech.law.about[None], states, axis=0) if angle is None else angle
+
+    def about(self, angle: Array) -> Elements:
+        """The same elements with angles nearest to these (F,), for states that do not tell how often a joint turned."""
+        result, law = copy(self), self.mech.law.copy()
+        law.about[:] = angle
+        result.mech = self.mech._replace(law=law)
+        return result
+
+    def count_turns(self, q: Array) -> None:
+        """Let angles be nearest to those at q (N+1, 4, 3) from now on; of elements that belong to one run."""
+        if self.turns:
+            (s,), _ = self.states(q[None, :-1], np.zeros_like(q)[None, :-1], np.zeros((1, 0)), q)
+            self.mech.law.about[:] = np.where(self.mech.law.measure == TURN, s, 0.0)
+
+    @property
+    def turns(self) -> bool:
+        """Whether there are angles, which states know up to whole turns."""
+        return bool(np.any(self.mech.law.measure == TURN))
 
     @property
     def rubs(self) -> bool:
@@ -64,9 +90,12 @@ class Elements:
             result[..., n] = law.friction * np.linalg.norm(lam[..., slice(*law.pressing)], axis=-1)
         return result
 
-    def states(self, q: Array, v: Array, lam: Array, still: Array) -> tuple[Array, Array]:
-        """Measures and forces (T, F) of all laws at the states q, v (T, N, 4, 3), lam (T, R) of the joints."""
-        return law_states(self.mech, q, v, self.grips(lam), still)
+    def states(self, q: Array, v: Array, lam: Array, still: Array, angle: Array | None = None) -> tuple[Array, Array]:
+        """Measures and forces (T, F) of all laws at the states q, v (T, N, 4, 3), lam (T, R) of the joints.
+
+        Angles are those nearest to `angle` (T, F).
+        """
+        return law_states(self.mech, q, v, self.grips(lam), self._about(angle, len(q)), still)
 
     @cached_property
     def ranges(self) -> dict[int, tuple[float, float]]:
@@ -81,12 +110,13 @@ class Elements:
         """Whether a potential is beyond its range at q (N+1, 4, 3)."""
         return bool(self.ranges) and any(room < 0.0 for room in self._rooms(q).values())
 
-    def near_its_end(self, q: Array, v: Array, h: float) -> str:
-        """A sentence on the potential that is nearest to an end of its range, now or h later."""
-        now, later = self._rooms(q), self._rooms(q + h * v)
+    def near_its_end(self, q: Array, v: Array, h: float, angle: Array | None = None) -> str:
+        """A sentence on the potential that is nearest to an end of its range, now or h later; angles are near these."""
+        known = self if angle is None else self.about(angle)
+        now, later = known._rooms(q), known._rooms(q + h * v)
         n = min(now, key=lambda k: min(now[k], later[k]))
         name = self.names[next(e for e in range(len(self)) if n in self.laws_of(e))]
-        (s,), _ = self.states(q[None, :-1], v[None, :-1], np.zeros((1, 0)), q)
+        (s,), _ = known.states(q[None, :-1], v[None, :-1], np.zeros((1, 0)), q)
         least, most = self.ranges[n]
         return f"'{name}' is made for {least:.6g} <= s <= {most:.6g}; the last state has s = {s[n]:.6g}."
 
@@ -176,3 +206,13 @@ class Elements:
         rows, columns = np.nonzero(pairs)
         place = self._pair[rows, columns]
         return sparse.csr_array((pairs[rows, columns], (rows, place)), shape=(pairs.shape[0],) * 2)
+
+
+def wound(system: MechanicalSystem, angles: Array) -> MechanicalSystem:
+    """The system with force elements whose angles are nearest to these (F,), see `Elements.about`."""
+    if not (system.element_names and system.elements.turns):
+        return system
+    result = copy(system)
+    result.__dict__.pop("ggl", None)  # made from the system
+    result.__dict__["elements"] = system.elements.about(angles)
+    return result

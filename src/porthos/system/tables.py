@@ -62,6 +62,7 @@ class Plain(NamedTuple):
     load_printed: IntArray  # (L,)
     row_law: IntArray  # (R,)
     law_rest: Array  # (F,)
+    law_about: Array  # (F,)
     law_force: Array  # (F, 6)
     law_damping: Array  # (F,)
     law_friction: Array  # (F,)
