@@ -21,6 +21,7 @@ from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.constrained import Constrained
 from porthos.system.descriptor import ANALYTIC, Descriptor, Matrix
+from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
@@ -166,9 +167,13 @@ class StateScheme(Iterated):
 
 
 class MechanicalScheme(StateScheme):
-    """A scheme for the states (q, v, lambda) of mechanisms in full coordinates."""
+    """A scheme for the states (q, v, lambda) of mechanisms in full coordinates and of Lagrangians."""
 
-    needs = Needs((MechanicalSystem,), "positions and velocities of mechanisms", INSTEAD)
+    needs = Needs(
+        (MechanicalSystem, LagrangianSystem),
+        "positions and velocities of mechanisms and Lagrangians",
+        INSTEAD,
+    )
 
     @property
     def stiffly_accurate(self) -> bool:
