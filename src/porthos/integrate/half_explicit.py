@@ -12,7 +12,7 @@ import numpy as np
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, VELOCITY
-from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.state_scheme import ASTRAY, Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import DORMAND_PRINCE, LOWER, Tableau, dormand_prince
 from porthos.system.constrained import saddle_matrix
 from porthos.system.motion import motion_of
@@ -74,4 +74,4 @@ class HEDOP5(MechanicalScheme):
         X = np.hstack([Q[:STAGES], V, Lambda])
         change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
         error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(motion.m)])
-        return EmbeddedStep.explicit(X[-1], X, solve, error)
+        return EmbeddedStep.explicit(X[-1], X, solve, error, motion.meets(at.t + h, X[-1, :n], ASTRAY))

@@ -18,7 +18,7 @@ from scipy import integrate
 from porthos.errors import PorthosError
 from porthos.integrate.newton import Solver, factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.state_scheme import ASTRAY, Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import LOWER, Tableau, dormand_prince
 from porthos.notation import Array
 from porthos.system.accelerations import RATE, pull
@@ -82,10 +82,11 @@ class IndexOne(MechanicalScheme):
             known = np.append(motion.force(time, q, v, inputs[i]), pull(motion, alpha, time, q, v))
             acceleration, multipliers[i] = np.split(solve(known), [n])
             slopes[i] = np.append(v, acceleration)
-        end = self._projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
+        projected = VELOCITY in self.preserves and system.m > 0
+        end = self._projected(motion, t + h, Y[-1], solve) if projected else Y[-1]
         x = np.append(end, multipliers[-1])
         error = np.append(h * self.estimate(slopes), np.zeros(system.m))
-        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error)
+        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error, motion.meets(t + h, end[:n], ASTRAY))
 
     def _solver(self, motion: Motion, t: float, q: Array, v: Array) -> Solver:
         """How to solve with [M G^T; G 0]."""

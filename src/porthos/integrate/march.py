@@ -21,6 +21,7 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.newton import CONVERGED, OVERTURNED, SINGULAR, STALLED, TURNED_TOO_FAR
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
+from porthos.system.descriptor import Descriptor
 from porthos.system.drives import lost
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.watching import place_in_time
@@ -270,7 +271,7 @@ def _fill(
             if run.status is Status.INTERRUPTED:
                 run.message = run.status.value
             elif run.status is not Status.OK:
-                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{_driven(system)}"
+                run.message = f"{run.status.value} {place_in_time(run.done * h, h)}{of_drives(system)}"
             elif error is not None:
                 raise error
             elif interrupted():
@@ -298,9 +299,9 @@ def _followed(
     return made, status
 
 
-def _driven(system: MechanicalSystem) -> str:
+def of_drives(system: Descriptor) -> str:
     """What else may be the reason of a failure."""
-    names = ", ".join(f"'{drive.name}'" for drive in system.drives)
+    names = ", ".join(f"'{drive.name}'" for drive in getattr(system, "drives", ()))
     return f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
 
 

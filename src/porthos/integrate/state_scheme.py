@@ -25,6 +25,7 @@ from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
+ASTRAY = 1e-2  # gap of constraints, relative to positions, that is no drift: joints do not allow a motion of drives
 INSTEAD = "Use a Runge-Kutta method such as ph.RadauIIA(3)."  # where there are no positions and velocities
 Equations = tuple[Callable[[Array], Array], Callable[[Array], Matrix]]
 
@@ -90,9 +91,9 @@ class EmbeddedStep(Step):
     error: Array
 
     @classmethod
-    def explicit(cls, x: Array, stages: Array, solver: Solver, error: Array) -> Self:
-        """One without unknowns; it failed if its end is not finite."""
-        return cls(x, stages, Iterate(np.empty(0), solver, 0, bool(np.isfinite(x).all())), error)
+    def explicit(cls, x: Array, stages: Array, solver: Solver, error: Array, met: bool) -> Self:
+        """One without unknowns; it failed if its end is not finite, or did not meet the constraints."""
+        return cls(x, stages, Iterate(np.empty(0), solver, 0, bool(np.isfinite(x).all()) and met), error)
 
 
 class StateScheme(Iterated):

@@ -9,18 +9,25 @@ several times and states, such as the stages of a step: times (s,), Q, V (s, n).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from porthos.notation import Array
-from porthos.system.blockwise import filled, scaled
+from porthos.system.blockwise import filled, refilled, scaled
 from porthos.system.check import difference_jacobian
 from porthos.system.constrained import Constrained, kkt_matrix
+from porthos.system.constraints import ConstraintRows
 from porthos.system.descriptor import Matrix
+from porthos.system.drives import frozen, motions_at, slope_rows
 from porthos.system.lagrangian_system import LagrangianSystem
+
+if TYPE_CHECKING:
+    from porthos.system.mechanical import MechanicalSystem
+
+REMEMBERED = 64  # times at which rows of drives are kept, such as those of the stages of a step
 
 
 class Motion(ABC):
@@ -98,6 +105,10 @@ class Motion(ABC):
         later, there, faster = t + h, q + h * v + h**2 / 2 * a, v + h * a
         change = self.G(later, there) @ a + self.bend(later, there, faster) - self.G(t, q) @ a - self.bend(t, q, v)
         return np.asarray(change / h)
+
+    def meets(self, t: float, q: Array, tolerance: float) -> bool:
+        """Whether no constraint has a gap of more than this part of the positions."""
+        return bool(np.abs(self.gap(t, q)).max(initial=0.0) <= tolerance * max(1.0, float(np.abs(q).max())))
 
     def gaps(self, times: Array, Q: Array) -> Array:
         """g (s, m)."""
@@ -181,9 +192,109 @@ class OfMechanism(Motion):
         """G V_i."""
         return self.system.rates(Q, V)
 
+    def standing_rates(self, times: Array, Q: Array, V: Array) -> Array:
+        """G V_i (s, m), as if drives stood still."""
+        return self.system.rates(Q, V)
+
     def pulls(self, times: Array, Q: Array, L: Array) -> Array:
         """G^T L_i."""
         return self.system.pulls(Q, L)
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Constraints of a mechanism with drives at one time: its rows, and derivatives of those of drives by s."""
+
+    system: MechanicalSystem  # whose drives stand where they are then
+    s: Array  # (D,) of the drives
+    speed: Array  # (m,) s' in the rows of drives, else 0
+    change: Array  # (m,) s''
+
+    @classmethod
+    def of(cls, system: MechanicalSystem, t: float) -> Moment:
+        """That of a time."""
+        inputs = motions_at(system, t)
+        s, speeds, changes = inputs[len(system.terminals) :, :3].T
+        speed, change = np.zeros(system.m), np.zeros(system.m)
+        speed[system.drive_rows], change[system.drive_rows] = speeds, changes
+        return cls(frozen(system, inputs), s, speed, change)
+
+    @cached_property
+    def first(self) -> ConstraintRows:
+        """dg/ds in the rows of drives; others have no meaning."""
+        return self.system.rows.of(slope_rows(self.system.mech, self.s, 1))
+
+    @cached_property
+    def second(self) -> ConstraintRows:
+        """The same of the second derivative."""
+        return self.system.rows.of(slope_rows(self.system.mech, self.s, 2))
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """2 G_t v + g_tt, what g'' has more than without drives."""
+        Q, V, speed = q[None], v[None], self.speed
+        slow = 2 * speed * self.first.rates(Q, V)[0] + self.change * self.first.gaps(Q)[0]
+        return np.asarray(slow + speed**2 * self.second.gaps(Q)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class OfDriven(OfMechanism):
+    """The motion of a mechanism with drives, g(t, q), or gears, whose rows depend on q."""
+
+    system: MechanicalSystem
+    _moments: dict[float, Moment] = field(default_factory=dict)  # of the latest times
+
+    def at(self, t: float) -> Moment:
+        """The constraints at a time; gears alone are always the same."""
+        t = t if self.system.drives else 0.0
+        if t not in self._moments:
+            if len(self._moments) >= REMEMBERED:
+                self._moments.pop(next(iter(self._moments)))
+            self._moments[t] = Moment.of(self.system, t)
+        return self._moments[t]
+
+    def kkt(self, t: float, q: Array, v: Array) -> Matrix:
+        """[M G^T; G 0]."""
+        return kkt_matrix(self.at(t).system, q)
+
+    def gap(self, t: float, q: Array) -> Array:
+        """g."""
+        return self.at(t).system.g(q)
+
+    def G(self, t: float, q: Array) -> Matrix:
+        """dg/dq."""
+        return self.at(t).system.G(q)
+
+    def rate(self, t: float, q: Array, v: Array) -> Array:
+        """G v + g_t."""
+        now = self.at(t)
+        return np.asarray(now.system.rates(q[None], v[None])[0] + now.speed * now.first.gaps(q[None])[0])
+
+    def rate_slope(self, t: float, q: Array, v: Array) -> Matrix:
+        """d(G v + g_t)/dq."""
+        now = self.at(t)
+        moving = now.first.jacobian(q)
+        return now.system.G_rate(v, q) + refilled(moving, np.repeat(now.speed, np.diff(moving.indptr)) * moving.data)
+
+    def stiffness(self, t: float, q: Array, lam: Array) -> Matrix:
+        """d(G^T lambda)/dq."""
+        return self.at(t).system.G_stiffness(lam, q)
+
+    def bend(self, t: float, q: Array, v: Array) -> Array:
+        """d(G v)/dq v + 2 G_t v + g_tt."""
+        now = self.at(t)
+        return np.asarray(now.system.G_rate(v, q) @ v + now.drift(q, v))
+
+    def standing_rates(self, times: Array, Q: Array, V: Array) -> Array:
+        """G V_i."""
+        found = [self.at(t).system.rates(q[None], v[None])[0] for t, q, v in zip(times, Q, V, strict=True)]
+        return np.array(found)
+
+    def pulls(self, times: Array, Q: Array, L: Array) -> Array:
+        """G^T L_i."""
+        found = [self.at(t).system.pulls(q[None], lam[None])[0] for t, q, lam in zip(times, Q, L, strict=True)]
+        return np.array(found)
+
+    jolt, gaps, rates = Motion.jolt, Motion.gaps, Motion.rates
 
 
 @dataclass(frozen=True)
@@ -259,4 +370,6 @@ class OfLagrangian(Motion):
 
 def motion_of(system: Any) -> Motion:
     """How methods for mechanics see a system."""
-    return OfLagrangian(system) if isinstance(system, LagrangianSystem) else OfMechanism(system)
+    if isinstance(system, LagrangianSystem):
+        return OfLagrangian(system)
+    return getattr(system, "motion", None) or OfMechanism(system)
