@@ -14,7 +14,6 @@ import porthos as ph
 from gallery import car_axis, lorenz, squeezer, two_masses
 from gallery.references import REFERENCES
 from porthos.integrate.state_scheme import EmbeddedStep
-from porthos.system.constrained import split_state
 
 x, y, u, v = sp.symbols("x y u v", real=True)
 
@@ -115,7 +114,7 @@ def test_the_embedded_estimate_is_the_error_of_the_lower_order():
     assert all(isinstance(step, EmbeddedStep) for step in steps)
     errors = [np.abs(step.error).max() for step in steps]
     assert np.log2(errors[1] / errors[2]) == pytest.approx(5, abs=0.3)
-    assert not split_state(system, steps[0].error)[2].any()  # multipliers are left out
+    assert not system.split(steps[0].error)[2].any()  # multipliers are left out
 
 
 # --- landing

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pytest
 import sympy as sp
-from catalogue import CONTRACTS
+from catalogue import CONTRACTS, MECHANICAL
+from lagrangians import NUMBERS, crank
+from scipy.integrate import solve_ivp
 from test_schemes import blank_record, driven_model
 from two_rods import END, GRID, double_pendulum, reference
 
@@ -18,7 +21,9 @@ from porthos.integrate import scheme as claims
 from porthos.integrate.catalogue import SCHEMES
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
-from porthos.study.measures import momenta
+from porthos.notation import Array
+from porthos.study.measures import gaps, momenta
+from porthos.system.descriptor import Descriptor
 from porthos.system.lagrangian_system import LagrangianSystem
 
 ROUND_OFF = 1e-12
@@ -39,6 +44,9 @@ def named(scheme: Contract) -> str:
 
 
 schemes = pytest.mark.parametrize("scheme", CONTRACTS, ids=named)
+lagrangians = pytest.mark.parametrize(
+    "scheme", [scheme for scheme in CONTRACTS if issubclass(LagrangianSystem, scheme.needs.kinds)], ids=named
+)
 
 
 def test_no_scheme_is_left_out():
@@ -69,6 +77,56 @@ def test_order(scheme):
     band = 0.5 if scheme in LATE else 0.2
     claimed = (scheme.order, scheme.velocity_order)
     assert np.log2(np.divide(coarse, fine)) == pytest.approx(claimed, abs=band), (coarse, fine)
+
+
+@cache
+def crank_by_scipy() -> Callable[[float], Array]:
+    """(q, v) of the damped slider-crank of `lagrangians` at a time, from an equation in its first angle alone."""
+    m1, m2, l1, l2, g = NUMBERS.values()
+
+    def both(a: float, da: float) -> tuple[Array, Array, Array]:
+        b = -np.arcsin(l1 / l2 * np.sin(a))
+        slope = -l1 * np.cos(a) / (l2 * np.cos(b))
+        bend = (l1 * np.sin(a) + l2 * np.sin(b) * slope**2) / (l2 * np.cos(b))
+        return np.array([a, b]), np.array([1.0, slope]), np.array([0.0, bend * da**2])
+
+    def rates(t: float, y: Array) -> list[float]:
+        (a, b), J, more = both(*y)
+        da, db = J * y[1]
+        cross = m2 * l1 * l2 * np.cos(a - b)
+        M = np.array([[(m1 + m2) * l1**2, cross], [cross, m2 * l2**2]])
+        turn = m2 * l1 * l2 * np.sin(a - b)
+        friction = np.array([da / 5 + (da - db) / 10, (db - da) / 10])
+        weight = -g * np.array([(m1 + m2) * l1 * np.sin(a), m2 * l2 * np.sin(b)])
+        force = weight + np.array([-turn * db**2, turn * da**2]) - friction
+        return [y[1], J @ (force - M @ more) / (J @ M @ J)]
+
+    found = solve_ivp(rates, (0, END), [np.pi / 6, 0.0], rtol=1e-13, atol=1e-14, method="DOP853", dense_output=True)
+
+    def state(t: float) -> Array:
+        q, J, _ = both(*found.sol(t))
+        return np.concatenate([q, J * found.sol(t)[1]])
+
+    return state
+
+
+@lagrangians
+def test_order_on_a_lagrangian(scheme):
+    """Of angles and their rates of a slider-crank with M(q), a constraint that is not quadratic, and damping."""
+
+    def errors(step: float | ph.Adaptive) -> list[float]:
+        run = ph.simulate(crank(), scheme, step, END)
+        exact = np.array([crank_by_scipy()(t) for t in run.t.tolist()])
+        gap = np.abs(run.x[:, :4] - exact).max(axis=0)
+        return [gap[:2].max(), gap[2:].max()]
+
+    if isinstance(scheme, OwnSteps):
+        assert max(errors(ph.Adaptive(1e-6, 1e-6))) < 1e-5
+        return
+    steps = LATE.get(scheme, 2 * STEPS[scheme.order])
+    found = np.log2(np.divide(errors(END / steps), errors(END / (2 * steps))))
+    band = 1.0 if scheme.order == 8 else 0.2  # of order 8 the next halving is below round-off
+    assert found == pytest.approx((scheme.order, scheme.velocity_order), abs=band)
 
 
 # --- what is kept
@@ -126,7 +184,15 @@ def comet() -> ph.Lagrangian:
     return ph.Lagrangian(L, [r, angle], [v, rate], initial=([1.0, 0.0], [0.0, 1.2]), name="comet")
 
 
-@pytest.mark.parametrize("scheme", [s for s in CONTRACTS if issubclass(LagrangianSystem, s.needs.kinds)], ids=named)
+@cache
+def bent_ring() -> ph.Lagrangian:
+    """A bead on a ring, x^2 + y^2 = 1, whose masses depend on where it is."""
+    x, y, u, v = sp.symbols("x y u v", real=True)
+    L, start = ((1 + x**2) * u**2 + (1 + y**2) * v**2) / 2 - 9.81 * y, ([0.6, 0.8], [1.6, -1.2])
+    return ph.Lagrangian(L, [x, y], [u, v], constraints=[x**2 + y**2 - 1], initial=start, name="ring")
+
+
+@lagrangians
 def test_what_is_kept_on_lagrangians(scheme):
     """Energy that is not quadratic, and the momentum of a cyclic coordinate; elsewhere p = dL/dv."""
     run = ph.simulate(comet(), scheme, TOLERANCE if isinstance(scheme, OwnSteps) else 0.2, 2.0)
@@ -134,6 +200,15 @@ def test_what_is_kept_on_lagrangians(scheme):
     momentum = momenta(run)[0][:, 1]
     assert (np.ptp(E) < ROUND_OFF) == bool({claims.ENERGY, claims.GENERALISED} & scheme.preserves)
     assert (np.ptp(momentum) < ROUND_OFF) == (claims.CYCLIC in scheme.preserves)
+
+
+@lagrangians
+def test_constraints_on_lagrangians(scheme):
+    """With M(q); the constraint is quadratic, as those of joints are."""
+    run = ph.simulate(bent_ring(), scheme, TOLERANCE if isinstance(scheme, OwnSteps) else 0.1, 0.2)
+    position, velocity = gaps(run)
+    assert (position < ROUND_OFF) == (claims.POSITION in scheme.preserves)
+    assert (velocity < ROUND_OFF) == (claims.VELOCITY in scheme.preserves)
 
 
 # --- symmetry
@@ -152,15 +227,21 @@ def gap_there_and_back(scheme: Contract) -> float:
             assert scheme.rule.advance(system, sizes, wrench, 1, q, v, memory, blank_record(system)) == (0, 1)
         return float(max(np.abs(q - q0).max(), 0.1 * np.abs(v - v0).max()))
     system = double_pendulum()
-    start, n = system.initial_state(), system.n
     if isinstance(scheme, OwnSteps):
+        start, n = system.initial_state(), system.n
         turned, x = np.concatenate([np.ones(n), -np.ones(n), np.ones(system.m)]), start
         for _ in range(2):
             run = ph.simulate(system, scheme, TOLERANCE, 0.2, start=x)
             x = turned * np.concatenate([run.q[-1], run.v[-1], start[2 * n :]])
         return float(np.abs(x - start).max())
-    x = start
-    for h in (0.05, -0.05):
+    return steps_there_and_back(scheme, system, 0.05)
+
+
+def steps_there_and_back(scheme: StateScheme, system: Descriptor, size: float) -> float:
+    """The same of a scheme over states, on any system that begins with positions and velocities."""
+    x = start = system.initial_state()
+    n = system.n
+    for h in (size, -size):
         step = None
         for _ in range(4):
             step = scheme.step(system, h, x, before=step)
@@ -171,6 +252,12 @@ def gap_there_and_back(scheme: Contract) -> float:
 @schemes
 def test_symmetric_schemes_go_back_and_others_do_not(scheme):
     assert (gap_there_and_back(scheme) < ROUND_OFF) == scheme.symmetric
+
+
+@pytest.mark.parametrize("scheme", MECHANICAL, ids=named)
+def test_symmetry_on_lagrangians(scheme):
+    """With M(q) and a constraint."""
+    assert (steps_there_and_back(scheme, bent_ring(), 0.05) < ROUND_OFF) == scheme.symmetric
 
 
 # --- needs

@@ -93,14 +93,14 @@ def test_robot_has_the_torques_of_inverse_dynamics(scheme):
 TRAVEL, HOIST = ph.Ramp(0.5, 2.5, 3.0, smooth=True), ph.Ramp(1.0, 3.0, 1.2, before=2.0, smooth=True)
 
 
-def crane():
+def crane(travel=TRAVEL, hoist=HOIST):
     """A load on a rope that a winch shortens, below a trolley that travels."""
     model = ph.Model("crane", gravity=(0, 0, -G))
     model.body("trolley", ph.Box(5.0, (0.3, 0.2, 0.1)))
     model.point_mass("load", 2.0, position=(0, 0, -2.0))
     model.prismatic("rail", "ground", "trolley", at=(0, 0, 0), axis=(1, 0, 0))
-    model.slide_drive("travel", "ground", "trolley", at=(0, 0, 0), axis=(1, 0, 0), displacement=TRAVEL)
-    model.length_drive("winch", "trolley", "load", point_a=(0, 0, 0), point_b=(0, 0, -2.0), length=HOIST)
+    model.slide_drive("travel", "ground", "trolley", at=(0, 0, 0), axis=(1, 0, 0), displacement=travel)
+    model.length_drive("winch", "trolley", "load", point_a=(0, 0, 0), point_b=(0, 0, -2.0), length=hoist)
     return model
 
 
@@ -279,39 +279,136 @@ def test_function_that_fails_on_the_way():
     assert "'motor'" in run.message and "ZeroDivisionError" in run.message
 
 
-@pytest.mark.parametrize("scheme", [ph.Gauss(2), ph.GeneralizedAlpha(), ph.LobattoPair(2), ph.MDOP5()])
-def test_schemes_that_have_no_drives_say_so(scheme):
-    with pytest.raises(ph.PorthosError, match="expected a mechanism without drives, found 'motor'"):
-        ph.simulate(crank(0.0), scheme, 0.01, 0.1)
+# --- schemes over states
 
 
-def test_descriptor_forms_say_so():
-    system, none = crank(0.0).assemble(), np.zeros(0)
-    for ask in (
-        lambda: system.formulation("GGL"),
-        lambda: system.ggl,
-        lambda: system.flow(system.initial_state(), none),
-    ):
+def flail():
+    """A rod that hangs from the tip of a crank, which a motor turns: pendulum with a support that is moved."""
+    model = ph.Model("flail", gravity=(0, 0, -G))
+    model.body("crank", ph.Box(2.0, (0.6, 0.1, 0.1)), position=(0.3, 0, 0))
+    model.body("rod", ph.Box(1.0, (0.1, 0.1, 0.8)), position=(0.6, 0, -0.4))
+    model.revolute("A", "ground", "crank", at=(0, 0, 0), axis=(0, -1, 0))
+    model.revolute("B", "crank", "rod", at=(0.6, 0, 0), axis=(0, -1, 0))
+    turn = ph.Expression("0.8*sin(3*t) + 0.5*t")
+    model.turn_drive("motor", "ground", "crank", at=(0, 0, 0), axis=(0, -1, 0), angle=turn)
+    return model
+
+
+def flail_by_scipy(rate, end):
+    """Place and velocity (x, z) of the rod, and the torque of the motor, at the end; `rate` is that of the rod."""
+    inertia, c, arm = (0.64 + 0.01) / 12, 0.4, 0.6
+
+    def support(t):
+        s, ds, dds = 0.8 * np.sin(3 * t) + 0.5 * t, 2.4 * np.cos(3 * t) + 0.5, -7.2 * np.sin(3 * t)
+        radial, across = np.array([np.cos(s), np.sin(s)]), np.array([-np.sin(s), np.cos(s)])
+        return arm * radial, arm * ds * across, arm * (dds * across - ds**2 * radial), dds
+
+    def swing(t, y):
+        ax, az = support(t)[2]
+        return [y[1], -c * ((G + az) * np.sin(y[0]) + ax * np.cos(y[0])) / (inertia + c**2)]
+
+    found = solve_ivp(swing, (0, end), [0.0, rate], rtol=1e-12, atol=1e-13, method="DOP853").y[:, -1]
+    (a, da), dda = found, swing(end, found)[1]
+    along, across = np.array([np.sin(a), -np.cos(a)]), np.array([np.cos(a), np.sin(a)])
+    place, speed, pull, dds = support(end)
+    push = pull + c * (dda * across - da**2 * along) + [0, G]  # of the crank on the rod, of mass one
+    torque = (2.0 * (0.36 + 0.01) / 12 + 2.0 * 0.09) * dds + place[0] * (push[1] + G) - place[1] * push[0]
+    return place + c * along, speed + c * da * across, torque
+
+
+OVER_STATES = [
+    *(ph.RadauIIA(2), ph.Gauss(2), ph.BDF(2), ph.DiscreteGradient()),
+    *(ph.LobattoPair(3), ph.Murua(2), ph.Murua(2, ggl=True), ph.HEDOP5(), ph.MDOP5()),
+    *(ph.GeneralizedAlpha(form=form) for form in ("index 3", "stabilised")),
+]
+
+
+@pytest.mark.parametrize("scheme", OVER_STATES, ids=repr)
+def test_schemes_over_states_follow_a_motor_with_their_orders(scheme):
+    """Against SciPy in the one angle that is free: place, velocity, torque by inverse dynamics, and work."""
+    system, end, errors, balances = flail().assemble(), 0.4, [], []
+    for n in (8, 16) if scheme.order == 4 else (16, 32):
+        run = ph.simulate(system, scheme, end / n, end)
+        place, speed, torque = flail_by_scipy(-run["rod"].angular_velocity[0, 1], end)
+        gap = run["rod"].position[-1, [0, 2]] - place, run["rod"].velocity[-1, [0, 2]] - speed
+        assert -run.joint("motor").torque[-1, 1] == pytest.approx(torque, rel=1e-2)
+        errors.append([np.abs(each).max() for each in gap])
+        balances.append(abs(run.energy[-1] - run.energy[0] - run.port("motor").work[-1]))
+    order = np.log2(np.divide(*errors)) - (scheme.order, scheme.velocity_order)
+    if scheme.order == 5:  # errors of places cross zero
+        assert -0.3 < order[1] < 1.0, errors
+    else:
+        assert np.abs(order).max() < 0.3, errors
+    if isinstance(scheme, ph.Gauss | ph.DiscreteGradient):  # what they keep, they keep with the motor's work
+        assert max(balances) < 1e-12 and run.port("motor").work[-1] > 1.0
+    else:
+        assert balances[0] > 2 ** (scheme.order - 1.5) * balances[1] or balances[0] < 1e-9
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(2), ph.LobattoPair(3), ph.Murua(1, ggl=True), ph.HHT()])
+def test_schemes_over_states_follow_a_trolley_and_a_winch(scheme):
+    system, end = crane(ph.Expression("0.4*sin(3*t)**2"), ph.Expression("2 - 0.5*sin(t)**2")).assemble(), 0.4
+    fine = ph.simulate(system, ph.Composition(order=8), end / 32, end)
+    runs = [ph.simulate(system, scheme, end / n, end) for n in (8, 16)]
+    errors = [[np.abs(run.q[-1] - fine.q[-1]).max(), np.abs(run.v[-1] - fine.v[-1]).max()] for run in runs]
+    assert np.log2(np.divide(*errors)) == pytest.approx(scheme.order, abs=0.2), errors
+    for name in ("travel", "winch"):
+        assert runs[1].port(name).work[-1] == pytest.approx(fine.port(name).work[-1], rel=0.02)
+        assert runs[1].port(name).motion == pytest.approx(fine.port(name).motion[::2], abs=1e-15)
+
+
+@pytest.mark.parametrize("form", ["index 3", "GGL", "Baumgarte, index 1", "Baumgarte, index 2"])
+def test_formulations_with_drives(form):
+    system = flail().assemble()
+    fine = ph.simulate(system, ph.Composition(order=8), 0.02, 0.2)
+    run = ph.simulate(system.formulation(form), ph.RadauIIA(3), 0.02, 0.2)
+    assert np.abs(run.x[-1, : system.n] - system.from_kernel(fine.q[-1])).max() < 2e-6
+
+
+def test_a_mechanism_with_drives_is_a_port_hamiltonian_system():
+    system = flail().assemble()
+    assert system.check().ok
+    x, u = system.initial_state(), np.array([0.7])
+    for t in (0.0, 0.3):
+        assert system.flow(x, u, t) == pytest.approx(system.J(x, t) @ system.z(x, t) + system.B(x, t) @ u, abs=1e-12)
+        assert system.y(x, u, t) == pytest.approx(system.B(x, t).T @ system.z(x, t), abs=1e-12)
+
+
+def test_what_drives_are_not_in_says_so():
+    system = crank(0.0).assemble()
+    for ask in (lambda: system.ggl, lambda: system.formulation("index 1"), lambda: ph.modes(system)):
         with pytest.raises(ph.PorthosError, match="expected a mechanism without drives, found 'motor'"):
             ask()
-    assert system.check().ok
+
+
+def reach():
+    """A bob on a rod of 1 m, at most 2 m from a point from which a rope is let out further."""
+    model = ph.Model("reach")
+    model.point_mass("bob", 1.0, position=(1, 0, 0))
+    model.distance("rod", "ground", "bob", (0, 0, 0), (1, 0, 0))
+    model.length_drive("pull", "ground", "bob", (0, -1, 0), (1, 0, 0), length=ph.Expression("sqrt(2) + 0.5*t**2"))
+    return model
 
 
 @every_scheme
 @pytest.mark.parametrize("every", [1, 4])
 def test_rope_that_is_let_out_beyond_a_rod(scheme, every):
-    """A bob on a rod of 1 m, at most 2 m from a point: there the two rows depend on each other, and both must hold."""
-    model = ph.Model("reach")
-    model.point_mass("bob", 1.0, position=(1, 0, 0))
-    model.distance("rod", "ground", "bob", (0, 0, 0), (1, 0, 0))
-    model.length_drive("pull", "ground", "bob", (0, -1, 0), (1, 0, 0), length=ph.Expression("sqrt(2) + 0.5*t**2"))
-    run = ph.simulate(model, scheme, 0.01, 2.0, every=every, on_failure="return")
+    """At the reach of the rod the two rows depend on each other, and both must hold."""
+    run = ph.simulate(reach(), scheme, 0.01, 2.0, every=every, on_failure="return")
     assert run.status is ph.Status.SINGULAR
     assert np.sqrt(4 - 2 * np.sqrt(2)) - 0.02 * every < run.t[-1] < np.sqrt(4 - 2 * np.sqrt(2))
     assert run.position_error.max() < 1e-13
     when = float(run.message.split("vanishes at about t = ")[1].split(":")[0])
     assert when == pytest.approx(np.sqrt(4 - 2 * np.sqrt(2)), abs=0.01 * every)
     assert "there 'rod' (1 row), 'pull' (1 row) repeat each other" in run.message
+
+
+@pytest.mark.parametrize("scheme", [ph.RadauIIA(2), ph.LobattoPair(2), ph.HEDOP5(), ph.MDOP5()], ids=repr)
+def test_schemes_over_states_stop_where_the_joints_do_not_allow_a_motion(scheme):
+    run = ph.simulate(reach(), scheme, 0.02, 2.0, on_failure="return")
+    assert run.status is ph.Status.NEWTON_STALLED
+    assert run.t[-1] < np.sqrt(4 - 2 * np.sqrt(2)) + 0.02
+    assert "Perhaps the joints do not allow the motion that is prescribed by 'pull'" in run.message
 
 
 def test_motion_that_the_joints_do_not_allow():

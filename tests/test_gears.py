@@ -7,6 +7,7 @@ import pytest
 from catalogue import MIDPOINTS, by_name
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import porthos as ph
@@ -430,10 +431,39 @@ def test_racks_that_make_no_sense(given, words):
         pair(R=np.eye(3)).model.rack("rack", "A", "B", **{"at_b": (0, -0.1, 0), **given})
 
 
-@pytest.mark.parametrize("scheme", [ph.Gauss(2), ph.GeneralizedAlpha(), ph.LobattoPair(2), ph.MDOP5()])
-def test_schemes_that_have_no_gears_say_so(scheme):
-    with pytest.raises(ph.PorthosError, match="expected a mechanism without gears, found 'mesh'"):
-        ph.simulate(pair().model, scheme, 0.01, 0.1)
+OVER_STATES = [
+    *(ph.Gauss(2), ph.LobattoPair(3), ph.Murua(1, ggl=True), ph.GeneralizedAlpha(), ph.HEDOP5(), ph.MDOP5()),
+]
+
+
+@pytest.mark.parametrize("scheme", OVER_STATES, ids=repr)
+def test_schemes_over_states_have_their_orders_with_gears(scheme):
+    """A weight on a wheel that turns another: (I_A + m r^2 + n^2 I_B) phi'' = -m g r cos(phi), by SciPy."""
+    shop = pair(torque=0.0, rate=2.0, R=np.eye(3))
+    model = shop.model
+    model.point_mass("weight", 0.5, position=(0.3, 0, 0))
+    model.spherical("pin", "A", "weight", at=(0.3, 0, 0))
+    model.load("pull", "weight", force=(0, -5.0, 0))
+    total, end = I_A + 0.5 * 0.3**2 + I_B / 9, 0.4
+    course = solve_ivp(lambda t, y: [y[1], -1.5 * np.cos(y[0]) / total], (0, end), [0, 2], rtol=1e-12, atol=1e-13)
+    (phi, rate), errors = course.y[:, -1], []
+    for n in (8, 16) if scheme.order == 4 else (16, 32):
+        run = ph.simulate(model, scheme, end / n, end)
+        place = run["weight"].position[-1] - 0.3 * np.array([np.cos(phi), np.sin(phi), 0])
+        errors.append([np.abs(place).max(), abs(spin(run, "A", shop)[-1] - rate)])
+    assert spin(run, "B", shop)[-1] == pytest.approx(-rate / 3, rel=0.02)
+    order = np.log2(np.divide(*errors)) - (scheme.order, scheme.velocity_order)
+    if scheme.order == 5:  # errors of places cross zero
+        assert -0.3 < order[1] < 1.0, errors
+    else:
+        assert np.abs(order).max() < 0.3, errors
+
+
+def test_what_gears_are_not_in_says_so():
+    system = pair().model.assemble()
+    for ask in (lambda: system.ggl, lambda: ph.modes(system)):
+        with pytest.raises(ph.PorthosError, match="expected a mechanism without gears, found 'mesh'"):
+            ask()
 
 
 def test_gears_are_no_interconnection():

@@ -108,5 +108,7 @@ def test_options_and_messages():
         ph.HHT(0.1)
     with pytest.raises(ph.PorthosError, match=r"HHT: max_iterations must be >= 1, found 0"):
         ph.HHT(max_iterations=0)
-    with pytest.raises(ph.PorthosError, match=r"steps positions and velocities of mechanisms, and 'Duffing' is none"):
+    with pytest.raises(
+        ph.PorthosError, match="steps positions and velocities of mechanisms and Lagrangians, and 'Duffing' is neither"
+    ):
         ph.simulate(duffing(), ph.GeneralizedAlpha(), 0.1, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lagrangians
 import numpy as np
 import pytest
 from oscillator import Oscillator
@@ -75,6 +76,26 @@ def test_the_lobatto_pair_is_symplectic_and_murua_is_not():
     defects = [symplectic_defect(ph.Murua(2), h) for h in (0.1, 0.05)]
     assert defects[1] > 1e-8
     assert defects[0] / defects[1] > 2**4
+
+
+def test_the_lobatto_pair_is_symplectic_on_lagrangians_too():
+    """dq ^ dp of a double pendulum in its angles, where M depends on them: Jacobian^T J Jacobian = J."""
+    system, h, e = lagrangians.double_pendulum(), 0.1, 1e-3
+
+    def after(y: Array) -> Array:
+        q, p = np.split(y, 2)
+        M = system.terms.second(q, p)[2]  # L is quadratic in v
+        x = ph.LobattoPair(3).step(system, h, np.concatenate([q, np.linalg.solve(M, p)])).x
+        return np.concatenate([x[:2], system.terms.Lv(x[:2], x[2:4])])
+
+    q, v, _ = system.split(system.initial_state())
+    y, columns = np.concatenate([q, system.terms.Lv(q, v)]), []
+    for d in np.eye(4):
+        a, b, c = (after(y + k * e * d) - after(y - k * e * d) for k in (1, 2, 3))
+        columns.append((45 * a - 9 * b + c) / (60 * e))
+    J, S = np.kron([[0, 1], [-1, 0]], np.eye(2)), np.array(columns)
+    assert np.abs(S @ J @ S.T - J).max() < 1e-10
+    assert np.abs(S - np.eye(4)).max() > 0.1
 
 
 def test_energy_of_the_lobatto_pair_does_not_drift():

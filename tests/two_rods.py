@@ -12,8 +12,8 @@ from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import States, Walk, march_states
 from porthos.integrate.state_scheme import StateScheme
 from porthos.notation import Array
-from porthos.system.accelerations import motion_of
 from porthos.system.descriptor import Descriptor
+from porthos.system.motion import motion_of
 
 END, GRID = 0.4, 128  # of the exact motion: GRID steps
 

@@ -31,7 +31,7 @@ from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.steps import Adaptive, Reversible, check_steps, count_steps, kink
 from porthos.system.descriptor import Descriptor
-from porthos.system.drives import require_descriptor
+from porthos.system.drives import refuse_friction
 from porthos.system.elements import wound
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
@@ -106,7 +106,7 @@ def over_states(
 ) -> Trajectory | StateTrajectory:
     """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
     if isinstance(system, MechanicalSystem):
-        require_descriptor(system)
+        refuse_friction(system)
     livens = livens_of(system, scheme)
     if livens is not None:
         return _lagrangian(system, scheme, livens, grid, inputs, progress, start, events)

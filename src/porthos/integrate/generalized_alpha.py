@@ -1,9 +1,10 @@
-"""Generalized-alpha methods on mechanisms, 002, sections 4.1 and 4.3: `GeneralizedAlpha` and `HHT`.
+"""Generalized-alpha methods on mechanisms and Lagrangians, 002, sections 4.1 and 4.3: `GeneralizedAlpha` and `HHT`.
 
 q1 = q0 + h v0 + h^2 ((1/2 - beta) a0 + beta a1) - G(q0)^T N,   v1 = v0 + h ((1 - gamma) a0 + gamma a1),
-(1 - alpha_m) a1 + alpha_m a0 = (1 - alpha_f) q1'' + alpha_f q0'',   M q1'' = f(q1, v1, u1) - G(q1)^T lambda1,
+(1 - alpha_m) a1 + alpha_m a0 = (1 - alpha_f) q1'' + alpha_f q0'',   M(q1) q1'' = f(q1, v1, u1) - G(q1)^T lambda1,
 
-with g(q1) = 0 (index 3), G(q1) v1 = 0 (index 2), or both and N = h mu (stabilised). Unknowns: h a1, h lambda1, N.
+with g(t1, q1) = 0 (index 3), G(q1) v1 + g_t = 0 (index 2), or both and N = h mu (stabilised). Unknowns: h a1,
+h lambda1, N.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, veloci
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
 from porthos.system.blockwise import Term, blockwise, times_turned
-from porthos.system.constrained import Constrained, kkt_matrix, split_state
 from porthos.system.descriptor import Matrix
+from porthos.system.motion import Motion, motion_of
 
 LEVELS = {"index 3": {POSITION}, "index 2": {VELOCITY}, "stabilised": {POSITION, VELOCITY}}
 
@@ -36,7 +37,7 @@ class Parameters(NamedTuple):
     gamma: float
 
 
-class Motion(NamedTuple):
+class Moving(NamedTuple):
     """q, v, the acceleration q'' and the vector a that follows it."""
 
     q: Array
@@ -49,18 +50,19 @@ class Motion(NamedTuple):
 class AlphaStep(Step):
     """A step, and the motion at its end."""
 
-    end: Motion
+    end: Moving
 
 
 @dataclass(frozen=True, eq=False)
 class _Equations:
     """The equations of one step, and their matrix."""
 
-    system: Constrained
+    motion: Motion
     p: Parameters
     levels: frozenset[str]
     h: float
-    start: Motion
+    start: Moving
+    t: float  # at the end
     u: Array
 
     @property
@@ -70,14 +72,14 @@ class _Equations:
 
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """h a1, h lambda1 and N, which is zero where it is no unknown."""
-        n, m = self.system.n, self.system.m
+        n, m = self.motion.n, self.motion.m
         return y[:n], y[n : n + m], y[n + m :] if self.stabilised else np.zeros(m)
 
-    def end(self, y: Array) -> Motion:
+    def end(self, y: Array) -> Moving:
         """The motion at the end of the step."""
         (q, v, acceleration, a), (am, af, beta, gamma), h = self.start, self.p, self.h
         w, _, N = self.parts(y)
-        return Motion(
+        return Moving(
             q + h * v + h**2 * (0.5 - beta) * a + h * beta * w - self._pull(N),
             v + h * (1 - gamma) * a + gamma * w,
             ((1 - am) * w / h + am * a - af * acceleration) / (1 - af),
@@ -86,43 +88,43 @@ class _Equations:
 
     def _pull(self, N: Array) -> Array:
         """G(q0)^T N."""
-        return self.system.pulls(self.start.q[None], N[None])[0] if self.stabilised else np.zeros(self.system.n)
+        return self._G0.T @ N if self.stabilised else np.zeros(self.motion.n)
 
     @cached_property
-    def _M(self) -> Matrix:
-        return self.system.M
+    def _G0(self) -> Matrix:
+        return self.motion.G(self.t - self.h, self.start.q)
 
     def residual(self, y: Array) -> Array:
         """What should be zero: forces, and the constraints of the levels."""
-        system, h, (q, v, acceleration, _) = self.system, self.h, self.end(y)
-        pull = system.pulls(q[None], self.parts(y)[1][None])[0]
-        rows = [h * (self._M @ acceleration - system.force(q, v, self.u)) + pull]
-        rows += [system.g(q) / h] if POSITION in self.levels else []
-        rows += [system.rates(q[None], v[None])[0]] if VELOCITY in self.levels else []
-        return np.concatenate(rows)
+        motion, h, t, (q, v, acceleration, _) = self.motion, self.h, np.array([self.t]), self.end(y)
+        Q, V = q[None], v[None]
+        pull = motion.pulls(t, Q, self.parts(y)[1][None])
+        rows = [motion.impulses(h, t, Q, V, h * acceleration[None], self.u[None]) + pull]
+        rows += [motion.gaps(t, Q) / h] if POSITION in self.levels else []
+        rows += [motion.rates(t, Q, V)] if VELOCITY in self.levels else []
+        return np.concatenate([row[0] for row in rows])
 
     def matrix(self, y: Array) -> Matrix:
         """The derivative of the residual."""
-        system, h, (q, v, _, _) = self.system, self.h, self.end(y)
+        motion, h, t, (q, v, acceleration, _) = self.motion, self.h, self.t, self.end(y)
         am, af, beta, gamma = self.p
-        n, m, one, stabilised = system.n, system.m, np.ones((1, 1)), self.stabilised
-        by_q, by_v = system.force_tangent(q, v, self.u)
-        stiffness, G, rate = system.G_stiffness(self.parts(y)[1]), system.G(q), system.G_rate(v)
-        terms = [Term(0, 0, (1 - am) / (1 - af) * one, [self._M]), Term(0, 0, -h * gamma * one, [by_v])]
-        terms += [Term(0, 0, h * beta * one, [stiffness]), Term(0, 0, -(h**2) * beta * one, [by_q])]
+        n, m, one, stabilised = motion.n, motion.m, np.ones((1, 1)), self.stabilised
+        by_q, by_v, M = motion.impulse_tangent(h, t, q, v, h * acceleration, self.u)
+        stiffness, G = motion.stiffness(t, q, self.parts(y)[1]), motion.G(t, q)
+        terms = [Term(0, 0, (1 - am) / (1 - af) * one, [M]), Term(0, 0, gamma * one, [by_v])]
+        terms += [Term(0, 0, h * beta * one, [stiffness]), Term(0, 0, h * beta * one, [by_q])]
         terms += [Term(0, n, one, [G], turned=True)]
         if stabilised:
-            G0 = system.G(self.start.q)
-            terms += [Term(0, n + m, -one, [times_turned(stiffness, G0)])]
-            terms += [Term(0, n + m, h * one, [times_turned(by_q, G0)])]
+            terms += [Term(0, n + m, -one, [times_turned(part, self._G0)]) for part in (stiffness, by_q)]
         row = n
         if POSITION in self.levels:
             terms += [Term(row, 0, beta * one, [G])]
-            terms += [Term(row, n + m, -one / h, [times_turned(G, G0)])] if stabilised else []
+            terms += [Term(row, n + m, -one / h, [times_turned(G, self._G0)])] if stabilised else []
             row += m
         if VELOCITY in self.levels:
+            rate = motion.rate_slope(t, q, v)
             terms += [Term(row, 0, gamma * one, [G]), Term(row, 0, h * beta * one, [rate])]
-            terms += [Term(row, n + m, -one, [times_turned(rate, G0)])] if stabilised else []
+            terms += [Term(row, n + m, -one, [times_turned(rate, self._G0)])] if stabilised else []
         return blockwise(y.size, terms)
 
     def size_of(self, y: Array, update: Array) -> float:
@@ -167,13 +169,13 @@ class AlphaMethod(MechanicalScheme):
 
     def advance(self, at: Begin) -> AlphaStep:
         """From the motion at the end of the step before, or from one made for the start."""
-        system, h, x0, before = at.system, at.h, at.x0, at.before
-        start = self._start(system, h, x0, at.u) if before is None else before.end
-        levels = frozenset(LEVELS[self.form] if system.m else {POSITION})
-        equations = _Equations(system, self.parameters, levels, h, start, at.u[1])
+        motion, h, x0, before = motion_of(at.system), at.h, at.x0, at.before
+        start = self._start(motion, h, at.t, x0, at.u) if before is None else before.end
+        levels = frozenset(LEVELS[self.form] if motion.m else {POSITION})
+        equations = _Equations(motion, self.parameters, levels, h, start, at.t + h, at.u[1])
         if before is None:
-            lam = split_state(system, x0)[2]
-            guess = np.concatenate([h * start.a, h * lam, np.zeros(system.m if equations.stabilised else 0)])
+            lam = motion.split(x0)[2]
+            guess = np.concatenate([h * start.a, h * lam, np.zeros(motion.m if equations.stabilised else 0)])
         else:
             guess = before.found.value
         found = self.solved((equations.residual, equations.matrix), equations.size_of, guess, before)
@@ -181,26 +183,28 @@ class AlphaMethod(MechanicalScheme):
         x = np.concatenate([end.q, end.v, lam])
         return AlphaStep(x, np.array([x0, x]), found, end)
 
-    def _start(self, system: Constrained, h: float, x0: Array, inputs: Array) -> Motion:
+    def _start(self, motion: Motion, h: float, t: float, x0: Array, inputs: Array) -> Moving:
         """q'' from the accelerations, a = q''(t0 + (alpha_m - alpha_f) h) + O(h^2) from their rate q'''.
 
-        g'' = 0 and g''' = 0 give G q'' = -G_rate(v) v and G q''' = -3 G_rate(v) q''.
+        g'' = 0 and g''' = 0 give G q'' = -b and G q''' = -j; the rate of M q'' - f + G^T lambda is a difference.
         """
-        (q, v, _), (am, af, beta, _) = split_state(system, x0), self.parameters
-        solve, n, rate = factorised(kkt_matrix(system, q)), system.n, system.G_rate(v)
-        f = system.force(q, v, inputs[0])
-        acceleration, lam = np.split(solve(np.append(f, -(rate @ v))), [n])
-        change = (system.force(q + h * v, v + h * acceleration, inputs[1]) - f) / h
-        third = -3 * (rate @ acceleration)
-        jerk = solve(np.append(change - system.G_stiffness(lam) @ v, third))[:n]
+        (q, v, _), (am, af, beta, _) = motion.split(x0), self.parameters
+        solve, n = factorised(motion.kkt(t, q, v)), motion.n
+        acceleration, lam = np.split(solve(np.append(motion.force(t, q, v, inputs[0]), -motion.bend(t, q, v))), [n])
+        third = -motion.jolt(h, t, q, v, acceleration)
+        both = np.array([t, t + h]), np.array([q, q + h * v])
+        velocities, increments = np.array([v, v + h * acceleration]), h * np.array([acceleration, acceleration])
+        impulses = motion.impulses(h, *both, velocities, increments, inputs) / h
+        before, after = impulses + motion.pulls(*both, np.array([lam, lam]))
+        jerk = solve(np.append((before - after) / h, third))[:n]
         if self.corrected and self.form == "index 3":
             v = v + (1 - 6 * beta - 3 * (am - af)) / 6 * h**2 * solve(np.append(np.zeros(n), third))[:n]
-        return Motion(q, v, acceleration, acceleration + (am - af) * h * jerk)
+        return Moving(q, v, acceleration, acceleration + (am - af) * h * jerk)
 
 
 @dataclass(frozen=True)
 class GeneralizedAlpha(AlphaMethod):
-    """The generalized-alpha method of Chung and Hulbert, of order 2, on mechanisms.
+    """The generalized-alpha method of Chung and Hulbert, of order 2, on mechanisms and Lagrangians.
 
     Oscillations that the step does not resolve are damped by `rho` a step, 0 <= rho <= 1. With rho = 1, the
     trapezoidal rule of Newmark, nothing is: multipliers of "index 3" then converge only from the corrected start.
@@ -217,7 +221,7 @@ class GeneralizedAlpha(AlphaMethod):
 
 @dataclass(frozen=True)
 class HHT(AlphaMethod):
-    """The method of Hilber, Hughes and Taylor, of order 2, on mechanisms; -1/3 <= alpha <= 0, less damps more."""
+    """The method of Hilber, Hughes and Taylor, of order 2; -1/3 <= alpha <= 0, less damps more."""
 
     alpha: float = -0.1
 

@@ -1,6 +1,7 @@
-"""Half-explicit Runge-Kutta on mechanisms: `HEDOP5`, the method of Dormand and Prince for G v = 0 (002, Remark 9).
+"""Half-explicit Runge-Kutta: `HEDOP5`, the method of Dormand and Prince for G v + g_t = 0 (002, Remark 9).
 
-Stage i solves [M G(Q_i)^T; G(Q_(i+1)) 0] (V_i', Lambda_i) = (f_i, ...) so that G(Q_(i+1)) V_(i+1) = 0; all is linear.
+Stage i solves [M G(Q_i)^T; G(Q_(i+1)) 0] (V_i', Lambda_i) = (f_i, ...) so that V_(i+1) meets its constraints; all is
+linear.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import numpy as np
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, VELOCITY
-from porthos.integrate.state_scheme import Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.state_scheme import ASTRAY, Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import DORMAND_PRINCE, LOWER, Tableau, dormand_prince
-from porthos.system.constrained import saddle_matrix, split_state
+from porthos.system.constrained import saddle_matrix
+from porthos.system.motion import motion_of
 
 # the stages, of which the last is the result, and a row of Arnold that gives its multipliers
 ROWS = (
@@ -33,7 +35,7 @@ STAGES = len(DORMAND_PRINCE)
 
 @dataclass(frozen=True)
 class HEDOP5(MechanicalScheme):
-    """The half-explicit method of Dormand and Prince, of order 5, on mechanisms; masses must not be zero.
+    """The half-explicit method of Dormand and Prince, of order 5; masses must not be zero.
 
     No equation of a step is nonlinear. Velocity constraints are exact; positions drift by O(h^5). For motions that are
     not stiff.
@@ -51,25 +53,25 @@ class HEDOP5(MechanicalScheme):
 
     def advance(self, at: Begin) -> EmbeddedStep:
         """All stages one after the other; the step before is not needed."""
-        system, h, inputs = at.system, at.h, at.u
-        q0, v0, lam0 = split_state(system, at.x0)
-        n, M = system.n, system.M
+        motion, h, inputs = motion_of(at.system), at.h, at.u
+        (q0, v0, lam0), n = motion.split(at.x0), motion.n
+        times = at.t + h * np.array([sum(row) for row in ROWS])
         Q, V, Lambda = [q0, q0 + h * ROWS[1][0] * v0], [v0], [lam0]
-        G = [system.G(q0), system.G(Q[1])]
-        solve = factorised(M)
-        rates = [solve(system.force(q0, v0, inputs[0]) - G[0].T @ lam0)]
+        G = [motion.G(t, q) for t, q in zip(times[:2], Q, strict=True)]
+        solve = factorised(motion.inertia(q0, v0))
+        rates = [solve(motion.force(at.t, q0, v0, inputs[0]) - G[0].T @ lam0)]
         for i in range(1, STAGES):
             V.append(v0 + h * np.dot(ROWS[i], rates))
             Q.append(q0 + h * np.dot(ROWS[i + 1], V))
-            G.append(system.G(Q[-1]))
+            G.append(motion.G(times[i + 1], Q[-1]))
             *earlier, last = ROWS[i + 1]
-            known = v0 + h * np.dot(earlier, rates)
-            right = np.append(system.force(Q[i], V[i], inputs[i]), -(G[i + 1] @ known) / (h * last))
-            solve = factorised(saddle_matrix(M, G[i], G[i + 1]))
+            missed = motion.rate(times[i + 1], Q[-1], v0 + h * np.dot(earlier, rates))
+            right = np.append(motion.force(times[i], Q[i], V[i], inputs[i]), -missed / (h * last))
+            solve = factorised(saddle_matrix(motion.inertia(Q[i], V[i]), G[i], G[i + 1]))
             rate, lam = np.split(solve(right), [n])
             rates.append(rate)
             Lambda.append(lam)
         X = np.hstack([Q[:STAGES], V, Lambda])
         change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
-        error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(system.m)])
-        return EmbeddedStep.explicit(X[-1], X, solve, error)
+        error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(motion.m)])
+        return EmbeddedStep.explicit(X[-1], X, solve, error, motion.meets(at.t + h, X[-1, :n], ASTRAY))

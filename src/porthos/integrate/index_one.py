@@ -17,14 +17,14 @@ from scipy import integrate
 
 from porthos.errors import PorthosError
 from porthos.integrate.newton import Solver, factorised
-from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY, Needs
-from porthos.integrate.state_scheme import INSTEAD, Begin, EmbeddedStep, MechanicalScheme
+from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
+from porthos.integrate.state_scheme import ASTRAY, Begin, EmbeddedStep, MechanicalScheme
 from porthos.integrate.tableaus import LOWER, Tableau, dormand_prince
 from porthos.notation import Array
-from porthos.system.accelerations import RATE, OfLagrangian, OfMechanism, motion_of, pull
+from porthos.system.accelerations import RATE, pull
 from porthos.system.descriptor import Descriptor
-from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.motion import Motion, motion_of
 from porthos.system.recursion import tree_of
 
 SWEEPS = 6  # of the projection of positions, at most
@@ -39,9 +39,6 @@ class IndexOne(MechanicalScheme):
     up for it. `recursive` finds the accelerations of mechanisms without closed loops body by body, in O(N).
     """
 
-    needs = Needs(
-        (MechanicalSystem, LagrangianSystem), "positions and velocities of mechanisms and Lagrangians", INSTEAD
-    )
     form: str = "projection"
     alpha: float = RATE
     recursive: bool = False
@@ -85,18 +82,19 @@ class IndexOne(MechanicalScheme):
             known = np.append(motion.force(time, q, v, inputs[i]), pull(motion, alpha, time, q, v))
             acceleration, multipliers[i] = np.split(solve(known), [n])
             slopes[i] = np.append(v, acceleration)
-        end = self._projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
+        projected = VELOCITY in self.preserves and system.m > 0
+        end = self._projected(motion, t + h, Y[-1], solve) if projected else Y[-1]
         x = np.append(end, multipliers[-1])
         error = np.append(h * self.estimate(slopes), np.zeros(system.m))
-        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error)
+        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error, motion.meets(t + h, end[:n], ASTRAY))
 
-    def _solver(self, motion: OfMechanism | OfLagrangian, t: float, q: Array, v: Array) -> Solver:
+    def _solver(self, motion: Motion, t: float, q: Array, v: Array) -> Solver:
         """How to solve with [M G^T; G 0]."""
         if self.recursive and isinstance(motion.system, MechanicalSystem):
             return tree_of(motion.system).solver(q)
         return factorised(motion.kkt(t, q, v))
 
-    def _projected(self, motion: OfMechanism | OfLagrangian, t: float, y: Array, solve: Solver) -> Array:
+    def _projected(self, motion: Motion, t: float, y: Array, solve: Solver) -> Array:
         """The nearest q with g = 0, then the nearest v with G v + g_t = 0; `solve` solves with the matrix near them."""
         n = y.size // 2
         q, v, still = y[:n].copy(), y[n:], np.zeros(n)

@@ -22,6 +22,7 @@ from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, STRAYED, TURNED
 from porthos.kernels.record import Record
 from porthos.notation import Array, IntArray
 from porthos.system.dead_points import dead_point
+from porthos.system.descriptor import Descriptor
 from porthos.system.drives import lost
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.watching import place_in_time
@@ -323,8 +324,13 @@ def _reason(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float) -> tu
         singular = dead_point(system, run.q, run.v, run.done * h, h)
         if singular:
             return Status.SINGULAR, f" {singular}"
-    names = ", ".join(f"'{drive.name}'" for drive in system.drives)
-    return run.status, f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
+    return run.status, of_drives(system)
+
+
+def of_drives(system: Descriptor) -> str:
+    """What else may be the reason of a failure."""
+    names = ", ".join(f"'{drive.name}'" for drive in getattr(system, "drives", ()))
+    return f" Perhaps the joints do not allow the motion that is prescribed by {names}." if names else ""
 
 
 def _chunk(every: int) -> int:

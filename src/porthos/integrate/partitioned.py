@@ -1,10 +1,10 @@
-"""Partitioned Runge-Kutta methods on mechanisms: `LobattoPair` after Jay and `Murua` (000, chapter 6).
+"""Partitioned Runge-Kutta methods on mechanisms and Lagrangians: `LobattoPair` after Jay and `Murua` (000, chapter 6).
 
-Q_i = q0 + sum_j a_ij (h V_j + Z_j),   V_i = v0 + sum_j a^_ij W_j,   M W_i = h f(Q_i, V_i, u_i) - G(Q_i)^T L_i,
+Q_i = q0 + sum_j a_ij (h V_j + Z_j),   V_i = v0 + sum_j a^_ij W_j,   M(Q_i) W_i = h f(Q_i, V_i, u_i) - G(Q_i)^T L_i,
 
 and constraints at points Q-_k, V-_k that are given by rows of weights in the same way. The unknowns are W_i = h V_i'
 and L_i = h Lambda_i, which do not grow where h is small or a mass is zero; with the stabilisation of Gear, Gupta and
-Leimkuhler also Z_i = G(Q_i)^T N_i and N_i = h mu_i.
+Leimkuhler also Z_i = G(Q_i)^T N_i and N_i = h mu_i. The pair steps Lagrangians by their momenta, see `momenta.py`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from porthos.integrate.momenta import MomentumEquations
 from porthos.integrate.newton import factorised
-from porthos.integrate.scheme import ANGULAR, LINEAR, POSITION, VELOCITY
+from porthos.integrate.scheme import ANGULAR, CYCLIC, LINEAR, POSITION, VELOCITY
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
 from porthos.integrate.tableaus import MuruaPair, Tableau, lobatto_iiia, lobatto_iiib, murua
 from porthos.notation import Array
 from porthos.system.blockwise import Term, blockwise
-from porthos.system.constrained import Constrained, kkt_matrix, split_state
 from porthos.system.descriptor import Matrix
+from porthos.system.lagrangian_system import LagrangianSystem
+from porthos.system.motion import Motion, motion_of
 
 
 @dataclass(frozen=True)
@@ -45,23 +47,30 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class _Equations:
-    """The equations of one step, and their matrix."""
+    """The equations of one step from time t, and their matrix."""
 
-    system: Constrained
+    motion: Motion
     weights: Weights
+    t: float
     h: float
     start: tuple[Array, Array]
     inputs: Array
-    position: bool  # g = 0 takes the place of G v = 0
+    position: bool  # g = 0 takes the place of G v + g_t = 0
     ggl: bool  # both hold
 
     @cached_property
-    def _M(self) -> Matrix:
-        return self.system.M
+    def times(self) -> Array:
+        """Of the stages (s,)."""
+        return self.t + self.h * self.weights.A.sum(axis=1)
+
+    @cached_property
+    def _point_times(self) -> Array:
+        """Of the points with constraints (r,)."""
+        return self.t + self.h * self.weights.C.sum(axis=1)
 
     def parts(self, y: Array) -> tuple[Array, Array, Array, Array]:
         """W (k, n), L (k, m), Z (s, n), N (s, m)."""
-        n, m, (s, k) = self.system.n, self.system.m, self.weights.V.shape
+        n, m, (s, k) = self.motion.n, self.motion.m, self.weights.V.shape
         W, L, rest = y[: k * n].reshape(k, n), y[k * n : k * (n + m)].reshape(k, m), y[k * (n + m) :]
         rest = rest if self.ggl else np.zeros(s * (n + m))
         return W, L, rest[: s * n].reshape(s, n), rest[s * n :].reshape(s, m)
@@ -79,36 +88,38 @@ class _Equations:
 
     def residual(self, y: Array) -> Array:
         """What should be zero."""
-        system, h = self.system, self.h
+        motion, h, times, there = self.motion, self.h, self.times, self._point_times
         W, L, Z, N = self.parts(y)
         (Q, V), (at, rate) = self.stages(W, Z), self.points(W, Z)
         k = len(W)
-        rows = [(self._M @ W.T).T - h * system.forces(Q[:k], V[:k], self.inputs[:k]) + system.pulls(Q[:k], L)]
-        rows += [system.gaps(at) / h if self.position else system.rates(at, rate)]
-        rows += [Z - system.pulls(Q, N), system.gaps(at)] if self.ggl else []
+        rows = [motion.impulses(h, times[:k], Q[:k], V[:k], W, self.inputs[:k]) + motion.pulls(times[:k], Q[:k], L)]
+        rows += [motion.gaps(there, at) / h if self.position else motion.rates(there, at, rate)]
+        rows += [Z - motion.pulls(times, Q, N), motion.gaps(there, at)] if self.ggl else []
         return np.concatenate([part.ravel() for part in rows])
 
     def matrix(self, y: Array) -> Matrix:
         """The derivative of the residual; weights stand for sums over stages."""
-        system, h, w = self.system, self.h, self.weights
+        motion, h, w, times = self.motion, self.h, self.weights, self.times
         W, L, Z, N = self.parts(y)
         (Q, V), (at, rate), (s, k) = self.stages(W, Z), self.points(W, Z), w.V.shape
-        n, AV, CV, one = system.n, h * w.A @ w.V, h * w.C @ w.V, np.eye(s)
-        mu, z = k * n, k * (n + system.m)  # columns of L and Z; rows of the constraints and of Z
-        stiffness = [system.G_stiffness(lam) for lam in L]
-        tangents = [system.force_tangent(*each) for each in zip(Q[:k], V[:k], self.inputs[:k], strict=True)]
-        by_q, by_v = zip(*tangents, strict=True)
-        G, there = [system.G(q) for q in Q], [system.G(q) for q in at]
-        terms = [Term(0, 0, one[:k, :k], [self._M] * k), Term(0, 0, -h * w.V[:k], by_v)]
-        terms += [Term(0, 0, AV[:k], stiffness), Term(0, 0, -h * AV[:k], by_q)]
+        n, AV, CV, one = motion.n, h * w.A @ w.V, h * w.C @ w.V, np.eye(s)
+        mu, z = k * n, k * (n + motion.m)  # columns of L and Z; rows of the constraints and of Z
+        stiffness = [motion.stiffness(*each) for each in zip(times[:k], Q[:k], L, strict=True)]
+        states = zip(times[:k], Q[:k], V[:k], W, self.inputs[:k], strict=True)
+        by_q, by_v, M = zip(*(motion.impulse_tangent(h, *each) for each in states), strict=True)
+        G = [motion.G(*each) for each in zip(times, Q, strict=True)]
+        there = [motion.G(*each) for each in zip(self._point_times, at, strict=True)]
+        terms = [Term(0, 0, one[:k, :k], M), Term(0, 0, w.V[:k], by_v)]
+        terms += [Term(0, 0, AV[:k], stiffness), Term(0, 0, AV[:k], by_q)]
         terms += [Term(0, mu, one[:k, :k], G[:k], turned=True)]
         if self.position:
             return blockwise(y.size, [*terms, Term(mu, 0, CV / h, there)])
-        change = [system.G_rate(v) for v in rate]
+        change = [motion.rate_slope(*each) for each in zip(self._point_times, at, rate, strict=True)]
         terms += [Term(mu, 0, w.CV, there), Term(mu, 0, CV, change)]
         if self.ggl:
-            S, unit, nu = [system.G_stiffness(m) for m in N], sparse.eye_array(n, format="csr"), z + s * n
-            terms += [Term(0, z, w.A[:k], stiffness), Term(0, z, -h * w.A[:k], by_q), Term(mu, z, w.C, change)]
+            S = [motion.stiffness(*each) for each in zip(times, Q, N, strict=True)]
+            unit, nu = sparse.eye_array(n, format="csr"), z + s * n
+            terms += [Term(0, z, w.A[:k], stiffness), Term(0, z, w.A[:k], by_q), Term(mu, z, w.C, change)]
             terms += [Term(z, 0, -AV, S), Term(z, z, one, [unit] * s), Term(z, z, -w.A, S)]
             terms += [Term(z, nu, -one, G, turned=True), Term(nu, 0, CV, there), Term(nu, z, w.C, there)]
         return blockwise(y.size, terms)
@@ -145,13 +156,13 @@ class Partitioned(MechanicalScheme):
 
     def advance(self, at: Begin) -> PartitionedStep:
         """All stages at once, then what follows from them."""
-        system, h = at.system, at.h
-        q0, v0, lam0 = split_state(system, at.x0)
-        ggl = self._stabilised and system.m > 0
+        motion, h = motion_of(at.system), at.h
+        q0, v0, lam0 = motion.split(at.x0)
+        ggl = self._stabilised and motion.m > 0
         position = POSITION in self.preserves and not ggl
-        equations = _Equations(system, self._weights, h, (q0, v0), at.u, position, ggl)
+        equations = _Equations(motion, self._weights, at.t, h, (q0, v0), at.u, position, ggl)
         if at.before is None:
-            (s, k), (n, m) = self._weights.V.shape, (system.n, system.m)
+            (s, k), (n, m) = self._weights.V.shape, (motion.n, motion.m)
             guess = np.concatenate([np.zeros(k * n), np.tile(h * lam0, k), np.zeros(ggl * s * (n + m))])
         else:
             guess = at.before.found.value
@@ -169,7 +180,8 @@ class LobattoPair(Partitioned):
     Symplectic and symmetric: no drift of energy, exact momenta and constraints on both levels. Constraints g = 0 hold
     at all stages; the last stage is explicit and puts velocities onto G v = 0, by the solution of least norm where
     masses are zero: positions then have order s - 1 and velocities order 1 at most, so take `Murua` there. Steps are
-    limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4).
+    limited by h omega <= 2 (s = 2), 2.83 (3), 3.11 (4). Lagrangians are stepped by their momenta dL/dv, so that all
+    this holds for M(q) too, and momenta of cyclic coordinates are exact; M must then have an inverse.
     """
 
     stages: int = 3
@@ -182,7 +194,7 @@ class LobattoPair(Partitioned):
     @property
     def preserves(self) -> frozenset[str]:
         """Momenta, and constraints of positions and velocities."""
-        return frozenset({LINEAR, ANGULAR, POSITION, VELOCITY})
+        return frozenset({LINEAR, ANGULAR, CYCLIC, POSITION, VELOCITY})
 
     @property
     def _weights(self) -> Weights:
@@ -192,16 +204,32 @@ class LobattoPair(Partitioned):
     def _finish(
         self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
     ) -> tuple[Array, Array]:
-        """M W_s + G^T L_s = h f_s with G(q1) v1 = 0, v1 = v0 + sum_i b_i W_i."""
+        """M W_s + G^T L_s = h f_s with G(q1) v1 + g_t = 0, v1 = v0 + sum_i b_i W_i."""
         W, L, Z, _ = parts
-        system, h, b = equations.system, equations.h, self.tableau.b
+        motion, h, b, t = equations.motion, equations.h, self.tableau.b, float(equations.times[-1])
         Q, V = equations.stages(W, Z)
         v = equations.start[1] + b[:-1] @ W
-        level = system.rates(Q[-1:], v[None])[0]
-        right = np.append(h * system.force(Q[-1], V[-1], equations.inputs[-1]), -level / b[-1])
-        last, pull = np.split(factorised(kkt_matrix(system, Q[-1]))(right), [system.n])
+        right = np.append(h * motion.force(t, Q[-1], V[-1], equations.inputs[-1]), -motion.rate(t, Q[-1], v) / b[-1])
+        last, pull = np.split(factorised(motion.kkt(t, Q[-1], V[-1]))(right), [motion.n])
         multipliers = np.vstack([L, pull]) / h
         return np.concatenate([Q[-1], v + b[-1] * last, multipliers[-1]]), multipliers
+
+    def advance(self, at: Begin) -> PartitionedStep:
+        """With velocities on mechanisms, with momenta on Lagrangians."""
+        if not isinstance(at.system, LagrangianSystem):
+            return super().advance(at)
+        system, h, tableau = at.system, at.h, self.tableau
+        q0, v0, lam0 = system.split(at.x0)
+        times, B = at.t + h * tableau.c, lobatto_iiib(self.stages).A
+        equations = MomentumEquations(system, tableau.A, B, h, times, (q0, v0), at.u)
+        start = np.concatenate([np.zeros(self.stages * system.n), np.tile(h * lam0, self.stages - 1)])
+        guess = start if at.before is None else at.before.found.value
+        found = self.solved((equations.residual, equations.matrix), equations.size_of, guess, at.before)
+        change, L = equations.parts(found.value)
+        v, pull = equations.last(tableau.b, found.value)
+        (Q, V), multipliers = equations.stages(change), np.vstack([L, pull]) / h
+        end = np.concatenate([Q[-1], v, multipliers[-1]])
+        return PartitionedStep(end, np.hstack([Q, V, multipliers]), found, np.zeros_like(multipliers))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from porthos.errors import Status
 from porthos.integrate.march import STATUS, March, empty_record
 from porthos.integrate.newton import Iterate
 from porthos.integrate.scheme import VELOCITY, Scheme
-from porthos.integrate.state_march import Piece, Recorder, States
+from porthos.integrate.state_march import Piece, Recorder, States, nodal_inputs
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step
 from porthos.integrate.tableaus import Tableau, composed, gauss
 from porthos.kernels.record import Record
@@ -136,7 +136,7 @@ class ReducedSteps(MechanicalScheme):
         """(S, L+D, 6): wrenches in the middle of substeps, and s, s' of drives at both ends of them."""
         system, loads = self.system, len(self.system.terminals)
         wrench = np.zeros((sizes.size, len(system.channel_names), 6))
-        for k, (terminal, place) in enumerate(zip(system.terminals, system.ports.values(), strict=True)):
+        for k, (terminal, place) in enumerate(zip(system.terminals, system.loads.ports.values(), strict=True)):
             wrench[:, k] = at.u[:, place] @ terminal.basis.T
         ends = at.t + np.append(0.0, np.cumsum(sizes))
         for k, drive in enumerate(system.drives, loads):
@@ -226,13 +226,3 @@ def extrapolated(rates: tuple[Rates, ...], times: Array) -> Array:
         factor = factor * (times - rates[order - 1][0])[:, None]
         result = result + factor * differences[0]
     return result
-
-
-def nodal_inputs(system: MechanicalSystem, t: Array, u: Array) -> Array:
-    """(K, L+D, 6): wrenches of inputs u (K, m) at nodes, and s, s', s'' of drives there."""
-    wrench = np.zeros((t.size, len(system.channel_names), 6))
-    for k, (terminal, place) in enumerate(zip(system.terminals, system.ports.values(), strict=True)):
-        wrench[:, k] = u[:, place] @ terminal.basis.T
-    for k, drive in enumerate(system.drives, len(system.terminals)):
-        wrench[:, k, :3] = drive.at(t)
-    return wrench

@@ -14,7 +14,7 @@ import numpy as np
 
 from porthos.errors import InputError, Status, StrayedError
 from porthos.integrate.events import Occurrence, Watch
-from porthos.integrate.march import March
+from porthos.integrate.march import March, of_drives
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_scheme import StateScheme, Step
 from porthos.integrate.tableaus import Tableau
@@ -207,7 +207,7 @@ class Walk:
         if failure is Status.STRAYED:
             return failure, f" {self.system.elements.near_its_end(*arrays, piece.h, self.recorder.angles_now())}"
         singular = dead_point(self.system, *arrays, piece.t, piece.h)
-        return (Status.SINGULAR, f" {singular}") if singular else (failure, "")
+        return (Status.SINGULAR, f" {singular}") if singular else (failure, of_drives(self.system))
 
     def last(self, piece: Piece, held: Array) -> Piece | None:
         """Note the events of a step; the part of it that leads to one which ends the run, if there is one."""
@@ -265,6 +265,16 @@ def march_states(walk: Walk, h: float, steps: int, every: int = 1) -> States:
     return walk.states(status, message)
 
 
+def nodal_inputs(system: MechanicalSystem, t: Array, u: Array) -> Array:
+    """(K, L+D, 6): wrenches of inputs u (K, m) at nodes, and s, s', s'' of drives there."""
+    wrench = np.zeros((t.size, len(system.channel_names), 6))
+    for k, (terminal, place) in enumerate(zip(system.terminals, system.loads.ports.values(), strict=True)):
+        wrench[:, k] = u[:, place] @ terminal.basis.T
+    for k, drive in enumerate(system.drives, len(system.terminals)):
+        wrench[:, k, :3] = drive.at(t)
+    return wrench
+
+
 def as_march(system: MechanicalSystem, states: States) -> March:
     """States of a mechanical system in the form (24) as the raw result that trajectories of mechanisms are made of."""
     split = [system.split(x) for x in states.x]
@@ -273,14 +283,13 @@ def as_march(system: MechanicalSystem, states: States) -> March:
     joints = slice(2 * system.n + 6 * system.rigid.size, None)
     of_elements = [wound(system, a).elements.multipliers(*pair) for a, *pair in zip(states.angles, q, v, strict=True)]
     multipliers = np.hstack([np.nan_to_num(states.mean_x[:, joints]), np.array(of_elements)])
-    loads = list(zip(system.terminals, system.ports.values(), strict=True))
-    wrench, outputs = (np.zeros((len(states.t), len(loads), 6)) for _ in range(2))
-    work = np.zeros((len(states.t), len(loads)))
-    for k, (terminal, place) in enumerate(loads):
-        wrench[:, k] = states.u[:, place] @ terminal.basis.T
-        outputs[:, k] = np.nan_to_num(states.mean_y[:, place]) @ np.linalg.pinv(terminal.basis)
+    mean, bases = np.nan_to_num(states.mean_y), [terminal.basis for terminal in system.terminals]
+    outputs = np.zeros((len(states.t), len(system.channel_names), 6))
+    work = np.zeros(outputs.shape[:2])
+    for k, place in enumerate(system.ports.values()):
+        outputs[:, k] = mean[:, place] @ (np.linalg.pinv(bases[k]) if k < len(bases) else np.eye(1, 6))
         work[:, k] = states.supply[:, place].sum(axis=1)
     return March(
-        states.t, q[:, :-1], v[:, :-1], wrench, multipliers, outputs, work, states.exchange, states.angles,
-        states.iterations, states.status, states.message,
+        states.t, q[:, :-1], v[:, :-1], nodal_inputs(system, states.t, states.u), multipliers, outputs, work,
+        states.exchange, states.angles, states.iterations, states.status, states.message,
     )  # fmt: skip

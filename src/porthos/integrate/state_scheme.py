@@ -21,9 +21,11 @@ from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.constrained import Constrained
 from porthos.system.descriptor import ANALYTIC, Descriptor, Matrix
+from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
 
 NEGLIGIBLE = 1e-3  # a state smaller than this part of the largest one is measured against it, not against itself
+ASTRAY = 1e-2  # gap of constraints, relative to positions, that is no drift: joints do not allow a motion of drives
 INSTEAD = "Use a Runge-Kutta method such as ph.RadauIIA(3)."  # where there are no positions and velocities
 Equations = tuple[Callable[[Array], Array], Callable[[Array], Matrix]]
 
@@ -89,9 +91,9 @@ class EmbeddedStep(Step):
     error: Array
 
     @classmethod
-    def explicit(cls, x: Array, stages: Array, solver: Solver, error: Array) -> Self:
-        """One without unknowns; it failed if its end is not finite."""
-        return cls(x, stages, Iterate(np.empty(0), solver, 0, bool(np.isfinite(x).all())), error)
+    def explicit(cls, x: Array, stages: Array, solver: Solver, error: Array, met: bool) -> Self:
+        """One without unknowns; it failed if its end is not finite, or did not meet the constraints."""
+        return cls(x, stages, Iterate(np.empty(0), solver, 0, bool(np.isfinite(x).all()) and met), error)
 
 
 class StateScheme(Iterated):
@@ -166,9 +168,13 @@ class StateScheme(Iterated):
 
 
 class MechanicalScheme(StateScheme):
-    """A scheme for the states (q, v, lambda) of mechanisms in full coordinates."""
+    """A scheme for the states (q, v, lambda) of mechanisms in full coordinates and of Lagrangians."""
 
-    needs = Needs((MechanicalSystem,), "positions and velocities of mechanisms", INSTEAD)
+    needs = Needs(
+        (MechanicalSystem, LagrangianSystem),
+        "positions and velocities of mechanisms and Lagrangians",
+        INSTEAD,
+    )
 
     @property
     def stiffly_accurate(self) -> bool:

@@ -17,11 +17,11 @@ from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.verdict import EXACT, TINY, momentum_sizes
-from porthos.system.accelerations import motion_of
 from porthos.system.descriptor import Descriptor
 from porthos.system.formulations import MechanicalForm
 from porthos.system.lagrangian_system import IndexOneForm, LagrangianSystem
 from porthos.system.mechanical import MechanicalSystem
+from porthos.system.motion import motion_of
 
 AnyRun = Trajectory | StateTrajectory
 NONE = np.zeros(0)

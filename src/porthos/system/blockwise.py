@@ -87,6 +87,22 @@ def times_turned(A: Matrix, B: Matrix) -> sparse.csr_array:
     return _summed(places, target, A.data[left] * B.data[right])
 
 
+def scaled(factor: float, block: Matrix) -> Any:
+    """A block times a number, with the pattern that it has."""
+    return refilled(block, factor * block.data) if sparse.issparse(block) else factor * block
+
+
+def filled(block: Array) -> sparse.csr_array:
+    """A dense block with all its entries, zeros too, so that its pattern is always the same."""
+    return refilled(_full(*block.shape), np.asarray(block, dtype=np.float64).ravel())
+
+
+@lru_cache(maxsize=PATTERNS)
+def _full(rows: int, columns: int) -> sparse.csr_array:
+    indices, pointers = np.tile(np.arange(columns), rows), columns * np.arange(rows + 1)
+    return pattern(sparse.csr_array, indices, pointers, (rows, columns))
+
+
 def _compressed(block: Matrix) -> Any:
     """A block by rows or by columns, as it may be already."""
     return block if getattr(block, "format", "") in ("csr", "csc") else sparse.csr_array(block)

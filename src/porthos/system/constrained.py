@@ -68,12 +68,6 @@ class Constrained(Protocol):
         return np.array([self.G(q).T @ lam for q, lam in zip(Q, L, strict=True)])
 
 
-def split_state(system: Constrained, x: Array) -> tuple[Array, Array, Array]:
-    """(q, v, lambda) of a state."""
-    q, v, lam = np.split(x, [system.n, 2 * system.n])
-    return q, v, lam
-
-
 def kkt_matrix(system: Constrained, q: Array) -> Matrix:
     """[M G^T; G 0], the matrix of accelerations and multipliers."""
     G = system.G(q)

@@ -6,6 +6,7 @@ both have their entries at fixed places, found once.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from porthos.kernels import full_rows
 from porthos.kernels.full_rows import Forms
-from porthos.kernels.tables import Mechanism
+from porthos.kernels.tables import TURN, Mechanism
 from porthos.notation import Array, IntArray
 from porthos.system.blockwise import pattern, refilled
 
@@ -34,27 +35,40 @@ class ConstraintRows:
     def __init__(self, mech: Mechanism, rigid: IntArray, slots: IntArray) -> None:
         self.shape = (6 * rigid.size + mech.row.size, slots.size)
         body = np.concatenate([np.repeat(rigid, 6)[:, None] + np.zeros((1, 2), dtype=np.int64), mech.row.body])
-        (cu, cw), c = _rigidity(rigid.size), np.tile([0.5, 0.5, 0.5, 0.0, 0.0, 0.0], rigid.size)
-        cu, cw = np.concatenate([cu, mech.form.cu]), np.concatenate([cw, mech.form.cw])  # (m, 2, 4)
         place = np.full(12 * (mech.body.size + 1), -1, dtype=np.int64)
         place[slots] = np.arange(slots.size)
         at = place.reshape(-1, 4, 3)[body, :, 0]  # (m, 2, 4) place of each vector in q; -1 if it never changes
         still = np.zeros((mech.body.size + 1, 4, 3))
         still[:, 1:] = np.eye(3)
         still.reshape(-1)[slots] = 0.0
-        fixed = np.zeros((6 * rigid.size, 3))
-        u0 = np.concatenate([fixed, mech.form.u0]) + np.einsum("rsi,rsik->rk", cu, still[body])
-        w0 = np.concatenate([fixed, mech.form.w0]) + np.einsum("rsi,rsik->rk", cw, still[body])
+        self._still, self._rigid = still[body], _rigidity(rigid.size)
+        cu, cw, u0, w0, c = self._numbers(mech)
         used = (cu != 0.0) | (cw != 0.0)
         used[6 * rigid.size + mech.wheel.row, mech.wheel.side, 1:] = True  # of gears, in some configuration
+        used[6 * rigid.size + mech.drive.row[mech.drive.measure == TURN], 0, 1:] = True  # at some time
         row, side, i = np.nonzero(used & (at >= 0))
         order = np.lexsort((at[row, side, i], row))
-        row, side, i = row[order], side[order], i[order]
+        self._entry = row, side, i = row[order], side[order], i[order]
         first = np.searchsorted(row, np.arange(self.shape[0] + 1))
-        entry = row, side, i
-        self.forms = Forms(first, at[entry], cu[entry], cw[entry], u0, w0, np.concatenate([c, mech.row.c]))
+        self.forms = Forms(first, at[self._entry], cu[self._entry], cw[self._entry], u0, w0, c)
         indices = (self.forms.at[:, None] + np.arange(3)).ravel()
         self._pattern = pattern(sparse.csr_array, indices, 3 * first, self.shape)
+
+    def _numbers(self, mech: Mechanism) -> tuple[Array, ...]:
+        """cu, cw (m, 2, 4), u0, w0 (m, 3) and c (m,)."""
+        (cu, cw), first = self._rigid, np.zeros((len(self._rigid[0]), 3))
+        cu, cw = np.concatenate([cu, mech.form.cu]), np.concatenate([cw, mech.form.cw])
+        u0 = np.concatenate([first, mech.form.u0]) + np.einsum("rsi,rsik->rk", cu, self._still)
+        w0 = np.concatenate([first, mech.form.w0]) + np.einsum("rsi,rsik->rk", cw, self._still)
+        return cu, cw, u0, w0, np.concatenate([np.tile([0.5, 0.5, 0.5, 0.0, 0.0, 0.0], len(first) // 6), mech.row.c])
+
+    def of(self, mech: Mechanism) -> ConstraintRows:
+        """The rows of tables that differ from those of these rows only in what gears and drives change."""
+        other = copy(self)
+        other.__dict__.pop("_curvature", None)
+        cu, cw, u0, w0, c = self._numbers(mech)
+        other.forms = self.forms._replace(cu=cu[self._entry], cw=cw[self._entry], u0=u0, w0=w0, c=c)
+        return other
 
     def gaps(self, Q: Array) -> Array:
         """g (s, m) at several configurations Q (s, n)."""

@@ -61,6 +61,10 @@ class Driven:
                 )
         return result
 
+    def speed(self, t: float) -> float:
+        """s' at a time: the input of the drive as a port."""
+        return float(self.start[1] if t == 0.0 else self.rates(np.array([t]))[0])
+
     def rates(self, t: Array, order: int = 1) -> Array:
         """The derivative (T,) of s of order 1 or 2, or an InputError with the name."""
         assert self.motion is not None
@@ -78,10 +82,17 @@ class Driven:
 
 def inputs_at(system: MechanicalSystem, t: float) -> Array:
     """Wrenches of loads and s, s', s'' of drives (L+D, 6) at time t; ports count as zero."""
-    motions = np.zeros((len(system.drives), 6))
-    for k, drive in enumerate(system.drives):
-        motions[k, :3] = drive.start if t == 0.0 else drive.at(np.array([t]))[0]
-    return np.concatenate([system.loads.wrench_at(t), motions])
+    inputs = motions_at(system, t)
+    inputs[: len(system.terminals)] = system.loads.wrench_at(t)
+    return inputs
+
+
+def motions_at(system: MechanicalSystem, t: float) -> Array:
+    """s, s', s'' of drives (L+D, 6) at time t, behind loads, which count as zero."""
+    inputs = np.zeros((len(system.channel_names), 6))
+    for k, drive in enumerate(system.drives, len(system.terminals)):
+        inputs[k, :3] = drive.start if t == 0.0 else drive.at(np.array([t]))[0]
+    return inputs
 
 
 def at_node(mech: Mechanism, wrench: Array) -> Mechanism:
@@ -140,30 +151,47 @@ def row_rates(mech: Mechanism, wrench: Array) -> tuple[Array, Array]:
     return rate, second
 
 
+def slope_rows(mech: Mechanism, s: Array, order: int) -> Mechanism:
+    """Tables whose rows of drives are the derivatives, first or second, of g(q, s) with respect to s at s (D,).
+
+    Rows that do not depend on s stay zero, except those of gears and of rigidity.
+    """
+    row, form = mech.row.copy(), mech.form.copy()
+    form.cu, form.u0, row.c = 0.0, 0.0, 0.0
+    for drive, at in zip(mech.drive, s, strict=True):
+        if drive.measure == TURN:
+            turn = at - drive.rest + order * np.pi / 2
+            form.cu[drive.row, 0, 1:] = np.cos(turn) * drive.across - np.sin(turn) * drive.ahead
+        elif drive.measure == LENGTH:
+            row.c[drive.row] = at if order == 1 else 1.0
+        else:
+            row.c[drive.row] = 1.0 if order == 1 else 0.0
+    return mech._replace(row=row, form=form)
+
+
 def frozen(system: MechanicalSystem, wrench: Array) -> MechanicalSystem:
     """The system as it is where its inputs (L+D, 6) are those at a node: rows and rates of its drives stand still."""
     if not system.drives:
         return system
     still = copy(system)
-    still.__dict__.pop("_rows", None)  # made from the tables
     still.mech, still.row_rates = at_node(system.mech, wrench), row_rates(system.mech, wrench)
+    still.rows = system.rows.of(still.mech)
     return still
 
 
-def require_descriptor(system: MechanicalSystem) -> None:
-    """Refuse what the equations of a descriptor system do not hold: drives, gears, friction by forces of joints."""
+def require_plain(system: MechanicalSystem, what: str) -> None:
+    """Refuse drives, gears and friction for what is known only of joints whose rows are quadratic and stand still."""
     if system.drives:
         names = ", ".join(f"'{drive.name}'" for drive in system.drives)
         raise PorthosError(
-            f"system '{system.name}': expected a mechanism without drives, found {names}: rows g(q) = c(t) are known "
-            "to Midpoint, MidpointGGL and their compositions only. Run it with one of them, or put a joint in the "
+            f"system '{system.name}', {what}: expected a mechanism without drives, found {names}. Put a joint in the "
             "place of a drive that stands still, or a port with a controller in that of one that moves."
         )
     if system.mech.gear.size:
         names = ", ".join(f"'{system.joint_names[j]}'" for j in gear_joints(system.mech))
         raise PorthosError(
-            f"system '{system.name}': expected a mechanism without gears, found {names}: rows with angles, which are "
-            "not quadratic, are known to Midpoint, MidpointGGL and their compositions only. Run it with one of them."
+            f"system '{system.name}', {what}: expected a mechanism without gears, found {names}: their rows have "
+            "angles and are not quadratic."
         )
     refuse_friction(system)
 

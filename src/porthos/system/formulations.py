@@ -90,31 +90,30 @@ class Index3Form(MechanicalForm):
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, B~ u - grad V - C v - G^T lambda, g)."""
         q, v, lam, _ = self.split(x)
-        return np.concatenate([v, self._force(q, v, lam, u), self.system.g(q)])
+        return np.concatenate([v, self._force(t, q, v, lam, u), self.system.motion.gap(t, q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
         q, v, lam, _ = self.split(x)
-        one, G = sparse.eye_array(self.system.n), self.system.G(q)
-        stiffness, damping = self._tangent(q, v, lam, u)
+        one, G = sparse.eye_array(self.system.n), self.system.motion.G(t, q)
+        stiffness, damping = self._tangent(t, q, v, lam, u)
         return _matrix([[None, -one, None], [stiffness, damping, G.T], [-G, None, _zero(G)]])
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
-        """B~^T v."""
-        q, v, _, _ = self.split(x)
-        return self.system.Bt(q).T @ v
+        """Those of the mechanism."""
+        return self.system.y(self.as_state(x)[: self.system.dimension], u, t)
 
     def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
         """v^T C v."""
         return self.system.dissipation(self.as_state(x)[: self.system.dimension], u, t)
 
-    def _tangent(self, q: Array, v: Array, lam: Array, u: Array) -> tuple[Any, Any]:
+    def _tangent(self, t: float, q: Array, v: Array, lam: Array, u: Array) -> tuple[Any, Any]:
         """Derivatives of G^T lambda - f with respect to q and v."""
         by_q, by_v = self.system.force_tangent(q, v, u)
-        return self.system.G_stiffness(lam) - by_q, -by_v
+        return self.system.motion.stiffness(t, q, lam) - by_q, -by_v
 
-    def _force(self, q: Array, v: Array, lam: Array, u: Array) -> Array:
-        return self.system.force(q, v, u) - self.system.G(q).T @ lam
+    def _force(self, t: float, q: Array, v: Array, lam: Array, u: Array) -> Array:
+        return self.system.force(q, v, u) - self.system.motion.G(t, q).T @ lam
 
 
 class StabilisedForm(Index3Form):
@@ -123,28 +122,29 @@ class StabilisedForm(Index3Form):
     title, more = "GGL, index 2", ("mu",)
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(v + G^T mu, B~ u - grad V - C v - G^T lambda, G v, g)."""
-        q, v, lam, mu = self.split(x)
-        G = self.system.G(q)
-        return np.concatenate([v + G.T @ mu, self._force(q, v, lam, u), G @ v, self.system.g(q)])
+        """(v + G^T mu, B~ u - grad V - C v - G^T lambda, G v + g_t, g)."""
+        (q, v, lam, mu), motion = self.split(x), self.system.motion
+        rate = v + motion.G(t, q).T @ mu
+        return np.concatenate([rate, self._force(t, q, v, lam, u), motion.rate(t, q, v), motion.gap(t, q)])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csr_array:
         """-df/dx."""
-        q, v, lam, mu = self.split(x)
-        one, G, stiffness = sparse.eye_array(self.system.n), self.system.G(q), self.system.G_stiffness
+        (q, v, lam, mu), motion = self.split(x), self.system.motion
+        one, G = sparse.eye_array(self.system.n), motion.G(t, q)
         return _matrix(
             [
-                [-stiffness(mu), -one, None, -G.T],
-                [*self._tangent(q, v, lam, u), G.T, None],
-                [-self.system.G_rate(v), -G, _zero(G), None],
+                [-motion.stiffness(t, q, mu), -one, None, -G.T],
+                [*self._tangent(t, q, v, lam, u), G.T, None],
+                [-motion.rate_slope(t, q, v), -G, _zero(G), None],
                 [-G, None, None, _zero(G)],
             ]
         )
 
     def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
         """B~^T q', the velocity of the point of action; with G v = 0 it belongs to the work of the forces."""
-        q, v, _, mu = self.split(x)
-        return self.system.Bt(q).T @ (v + self.system.G(q).T @ mu)
+        q, v, lam, mu = self.split(x)
+        rate = v + self.system.motion.G(t, q).T @ mu
+        return self.system.y(np.concatenate([q, rate, lam]), u, t)
 
 
 def formulation_of(system: MechanicalSystem, name: str, **options: float) -> Descriptor:

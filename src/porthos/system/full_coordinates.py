@@ -104,7 +104,8 @@ class FullCoordinates:
     # --- constraints
 
     @cached_property
-    def _rows(self) -> ConstraintRows:
+    def rows(self) -> ConstraintRows:
+        """All constraint rows, those of gears and drives as in the tables."""
         return ConstraintRows(self.mech, self.rigid, self.slots)
 
     def g(self, q: Array) -> Array:
@@ -114,38 +115,42 @@ class FullCoordinates:
     def _rows_at(self, q: Array) -> ConstraintRows:
         """The rows as they are at q: those of gears depend on it."""
         if self.mech.gear.size == 0:
-            return self._rows
-        return ConstraintRows(meshed(self.mech, self.to_kernel(q)), self.rigid, self.slots)
+            return self.rows
+        return self.rows.of(meshed(self.mech, self.to_kernel(q)))
 
     def gaps(self, Q: Array) -> Array:
         """g(Q_i) (s, m)."""
         if self.mech.gear.size == 0:
-            return self._rows.gaps(Q)
+            return self.rows.gaps(Q)
         return np.concatenate([self._rows_at(q).gaps(q[None]) for q in Q])
 
     def rates(self, Q: Array, V: Array) -> Array:
         """G(Q_i) V_i (s, m)."""
         if self.mech.gear.size == 0:
-            return self._rows.rates(Q, V)
+            return self.rows.rates(Q, V)
         return np.concatenate([self._rows_at(q).rates(q[None], v[None]) for q, v in zip(Q, V, strict=True)])
 
     def pulls(self, Q: Array, L: Array) -> Array:
         """G(Q_i)^T L_i (s, n)."""
         if self.mech.gear.size == 0:
-            return self._rows.pulls(Q, L)
+            return self.rows.pulls(Q, L)
         return np.concatenate([self._rows_at(q).pulls(q[None], lam[None]) for q, lam in zip(Q, L, strict=True)])
 
     def G(self, q: Array) -> sparse.csr_array:
         """The constraint Jacobian dg/dq (m, n)."""
         return self._rows_at(q).jacobian(q)
 
-    def G_rate(self, v: Array) -> sparse.csr_array:
-        """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v."""
-        return self._rows.jacobian(v, constant=0.0)
+    def G_rate(self, v: Array, q: Array | None = None) -> sparse.csr_array:
+        """d(G v)/dq (m, n): for rows that are at most quadratic it is the linear part of G, at v.
 
-    def G_stiffness(self, lam: Array) -> sparse.csr_array:
+        Rows of gears need q too; how they change beside it is left out, which along motions that the joints allow is
+        nothing in d(G v)/dq v.
+        """
+        return (self.rows if q is None else self._rows_at(q)).jacobian(v, constant=0.0)
+
+    def G_stiffness(self, lam: Array, q: Array | None = None) -> sparse.csr_array:
         """d(G^T lambda)/dq (n, n), constant: rows are at most quadratic and couple equal components of vectors."""
-        return self._rows.stiffness(lam)
+        return (self.rows if q is None else self._rows_at(q)).stiffness(lam)
 
     # --- forces
 
@@ -155,7 +160,7 @@ class FullCoordinates:
 
     def force(self, q: Array, v: Array, u: Array) -> Array:
         """All forces but those of the constraints: B~ u - grad V - C v."""
-        total = -self._weights
+        total, u = -self._weights, u[: self.loads.width]  # behind loads and ports stand drives
         if u.any():
             total = total + self.Bt(q) @ u
         if self.element_names:
@@ -164,13 +169,14 @@ class FullCoordinates:
 
     def forces(self, Q: Array, V: Array, U: Array) -> Array:
         """`force` at several states (s, n)."""
-        if not self.element_names and not U.any():
+        if not self.element_names and not U[:, : self.loads.width].any():
             return np.broadcast_to(-self._weights, Q.shape)
         return np.array([self.force(*each) for each in zip(Q, V, U, strict=True)])
 
     def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Derivatives of `force` with respect to q and v."""
-        by_q = self.loads.force_slope(self.to_kernel(q), u) if u.any() else self._nothing
+        pushed = u[: self.loads.width].any()
+        by_q = self.loads.force_slope(self.to_kernel(q), u) if pushed else self._nothing
         if not self.element_names:
             return by_q, self._nothing
         inner_q, inner_v = self.elements.tangent(self.to_kernel(q), self.to_kernel(v, rate=True))

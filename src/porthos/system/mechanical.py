@@ -21,10 +21,11 @@ from porthos.system.blockwise import Term, blockwise
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
-from porthos.system.drives import Driven, inputs_at, refuse_friction, require_descriptor, row_rates
+from porthos.system.drives import Driven, inputs_at, refuse_friction, require_plain, row_rates
 from porthos.system.full_coordinates import FullCoordinates
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.loads import Terminal
+from porthos.system.motion import OfDriven, OfMechanism
 from porthos.system.naming import Named
 from porthos.system.phdae import PHDAE
 from porthos.system.tables import constraints_of
@@ -123,13 +124,31 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
 
     @property
     def ports(self) -> Mapping[str, slice]:
-        """Name of each load and port, and its columns of B."""
-        return self.loads.ports
+        """Name of each load, port and drive, and its columns of B; the input of a drive is s', its output the force."""
+        first = self.loads.width
+        places = {drive.name: slice(first + k, first + k + 1) for k, drive in enumerate(self.drives)}
+        return {**self.loads.ports, **places}
 
     @property
     def sources(self) -> Mapping[str, Any]:
-        """The loads with their u(t)."""
-        return self.loads.sources
+        """The loads with their u(t), and the drives with their s'(t)."""
+        return {**self.loads.sources, **{drive.name: drive.speed for drive in self.drives}}
+
+    @cached_property
+    def motion(self) -> OfMechanism:
+        """The mechanism as methods for mechanics see it."""
+        return OfDriven(self) if self.drives or self.mech.gear.size else OfMechanism(self)
+
+    @cached_property
+    def drive_rows(self) -> IntArray:
+        """The rows of the drives among all constraints."""
+        return 6 * self.rigid.size + self.mech.drive.row
+
+    def drive_slopes(self, q: Array, t: float) -> Array:
+        """dg/ds (D,) of the rows of drives."""
+        if not isinstance(self.motion, OfDriven) or not self.drives:
+            return np.zeros(0)
+        return self.motion.at(t).first.gaps(q[None])[0, self.drive_rows]
 
     @property
     def channel_names(self) -> tuple[str, ...]:
@@ -201,7 +220,7 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0 I 0; -I 0 -G^T; 0 G 0]."""
         q, _, _ = self.split(x)
-        identity, G = sparse.eye_array(self.n), self.G(q)
+        identity, G = sparse.eye_array(self.n), self.motion.G(t, q)
         return sparse.csr_array(
             sparse.block_array([[None, identity, None], [-identity, None, -G.T], [None, G, None]], format="csr")
             if self.m
@@ -221,38 +240,39 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         return np.concatenate([self.gradV(q), v, lam])
 
     def B(self, x: Array, t: float = 0.0) -> sparse.csr_array:
-        """[0; B~; 0]."""
+        """[0 0; B~ 0; 0 dg/ds]; the last columns are those of drives."""
         q, _, _ = self.split(x)
-        Bt = self.Bt(q)
-        p = Bt.shape[1]
-        return sparse.csr_array(sparse.vstack([sparse.csr_array((self.n, p)), Bt, sparse.csr_array((self.m, p))]))
+        Bt, drives = self.Bt(q), np.arange(len(self.drives))
+        entries = (self.drive_slopes(q, t), (2 * self.n + self.drive_rows, self.loads.width + drives))
+        moved = sparse.coo_array(entries, shape=(self.dimension, self.width))
+        padded = sparse.coo_array((Bt.tocoo().data, (self.n + Bt.tocoo().row, Bt.tocoo().col)), shape=moved.shape)
+        return sparse.csr_array(padded + moved)
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """(v, -grad V - C v - G^T lambda + B~ u, G v)."""
-        require_descriptor(self)
-        q, v, lam = (part[None] for part in self.split(x))
-        push = self.forces(q, v, u[None]) - self.pulls(q, lam)
-        return np.concatenate([v[0], push[0], self.rates(q, v)[0]])
+        """(v, -grad V - C v - G^T lambda + B~ u, G v + dg/ds u)."""
+        return -self.residual(x, np.zeros(self.dimension), u, t)
 
     def residual(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> Array:
-        """(q' - v, M v' - f + G^T lambda, -G v)."""
+        """(q' - v, M v' - f + G^T lambda, -G v - dg/ds u)."""
         return self.residuals(self.as_state(x)[None], rate[None], u[None], np.array([t]))[0]
 
     def residuals(self, X: Array, rates: Array, U: Array, times: Array) -> Array:
-        """(q' - v, M v' - f + G^T lambda, -G v) at several states."""
-        require_descriptor(self)
-        n, out = self.n, np.empty(X.shape)
+        """The same at several states."""
+        refuse_friction(self)
+        n, out, motion = self.n, np.empty(X.shape), self.motion
         Q, V, L = X[:, :n], X[:, n : 2 * n], X[:, 2 * n :]
         out[:, :n] = rates[:, :n] - V
-        out[:, n : 2 * n] = self.mass_diagonal * rates[:, n : 2 * n] - self.forces(Q, V, U) + self.pulls(Q, L)
-        out[:, 2 * n :] = -self.rates(Q, V)
+        out[:, n : 2 * n] = self.mass_diagonal * rates[:, n : 2 * n] - self.forces(Q, V, U) + motion.pulls(times, Q, L)
+        out[:, 2 * n :] = -motion.standing_rates(times, Q, V)
+        for k, (q, t, u) in enumerate(zip(Q, times, U[:, self.loads.width :], strict=True) if self.drives else ()):
+            out[k, 2 * n + self.drive_rows] -= self.drive_slopes(q, t) * u
         return out
 
     def response(self, x: Array, e: Array, t: float = 0.0) -> Array:
         """(e_v, -e_q - C e_v - G^T e_lambda, G e_v)."""
-        (q, _, _), (a, b, c) = self.split(x), self.split(e)
+        (q, _, _), (a, b, c), G = self.split(x), self.split(e), self.motion.G(t, self.split(x)[0])
         lost = self.C(q) @ b if self.element_names else 0.0
-        return np.concatenate([b, -a - lost - self.pulls(q[None], c[None])[0], self.rates(q[None], b[None])[0]])
+        return np.concatenate([b, -a - lost - G.T @ c, G @ b])
 
     def loss_by(self, x: Array, e: Array, u: Array, t: float = 0.0) -> float:
         """e_v^T C e_v."""
@@ -260,28 +280,33 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         return float(self.inner_power(x, u, t, e).sum())
 
     def output_by(self, x: Array, e: Array, u: Array | None = None, t: float = 0.0) -> Array:
-        """B~^T e_v."""
-        return self.Bt(self.split(x)[0]).T @ self.split(e)[1] if self.width else np.zeros(0)
+        """B~^T e_v, and dg/ds e_lambda of drives."""
+        if not self.width:
+            return np.zeros(0)
+        q, (_, v, lam) = self.split(x)[0], self.split(e)
+        forces = self.drive_slopes(q, t) * lam[self.drive_rows] if self.drives else np.zeros(0)
+        return np.concatenate([self.Bt(q).T @ v, forces])
 
     def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """[d(B~^T v)/dq, B~^T, 0]."""
+        require_plain(self, "slope of outputs")
         q, v, _ = self.split(x)
         turned = self.loads.output_slope(self.to_kernel(q), self.to_kernel(v, rate=True))
         return np.hstack([turned, self.Bt(q).toarray().T, np.zeros((self.width, self.m))])
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csc_array:
         """-df/dx."""
-        require_descriptor(self)
-        (q, v, lam), n, one = self.split(x), self.n, np.ones((1, 1))
+        refuse_friction(self)
+        (q, v, lam), n, one, motion = self.split(x), self.n, np.ones((1, 1)), self.motion
         by_q, by_v = self.force_tangent(q, v, u)
-        G = self.G(q)
+        G = motion.G(t, q)
         terms = [
             Term(0, n, -one, [self._one]),
-            Term(n, 0, one, [self.G_stiffness(lam)]),
+            Term(n, 0, one, [motion.stiffness(t, q, lam)]),
             Term(n, 0, -one, [by_q]),
             Term(n, n, -one, [by_v]),
             Term(n, 2 * n, one, [G], turned=True),
-            Term(2 * n, 0, -one, [self.G_rate(v)]),
+            Term(2 * n, 0, -one, [motion.rate_slope(t, q, v)]),
             Term(2 * n, n, -one, [G]),
         ]
         return blockwise(self.dimension, terms)
@@ -295,14 +320,14 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         """The same system in the index-1 form (61): x = (q, v, lambda, gamma)."""
         from porthos.system.ggl import GGLForm  # it needs this module
 
-        require_descriptor(self)
+        require_plain(self, "formulation (61)")
         return GGLForm(self)
 
     def formulation(self, name: str, **options: float) -> Descriptor:
         """The same system for Runge-Kutta methods: g = 0, (24), both levels of constraints, (61) or Baumgarte's."""
         from porthos.system.formulations import formulation_of  # it needs this module
 
-        require_descriptor(self)
+        refuse_friction(self)
         return formulation_of(self, name, **options)
 
     def structure(self, x: Array, t: float = 0.0) -> Report:

@@ -16,6 +16,7 @@ from porthos.errors import PorthosError, nearest
 from porthos.model.model import Model
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
+from porthos.system.drives import require_plain
 from porthos.system.equilibrium import equilibrium, place_of_rest
 from porthos.system.linearize import finite_part, pencil
 from porthos.system.mechanical import MechanicalSystem
@@ -116,6 +117,8 @@ def modes(model: Model | Descriptor, state: Array | None = None, inputs: Array |
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"modes: expected a model or a system, found {model!r}.")
     system: Any = model.assemble() if isinstance(model, Model) else model
+    if isinstance(system, MechanicalSystem):
+        require_plain(system, "modes")
     start = system.initial_state() if state is None else system.as_state(state)
     u = system.fed(0.0) if inputs is None else np.asarray(inputs, dtype=np.float64)
     if isinstance(system, MechanicalSystem):
