@@ -14,7 +14,8 @@ from scipy.io import loadmat
 
 import porthos as ph
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
+from porthos.integrate.state_march import march_states
+from porthos.integrate.walk import Walk
 from porthos.results.state_quantities import series
 from porthos.results.verdict import Level, verdict
 from porthos.show import figures as show

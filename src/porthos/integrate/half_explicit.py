@@ -72,4 +72,4 @@ class HEDOP5(MechanicalScheme):
         X = np.hstack([Q[:STAGES], V, Lambda])
         change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
         error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(system.m)])
-        return EmbeddedStep.explicit(X[-1], X, solve, error)
+        return EmbeddedStep.explicit(X[-1], X, error)

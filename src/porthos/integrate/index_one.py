@@ -88,7 +88,7 @@ class IndexOne(MechanicalScheme):
         end = self._projected(motion, t + h, Y[-1], solve) if VELOCITY in self.preserves and system.m else Y[-1]
         x = np.append(end, multipliers[-1])
         error = np.append(h * self.estimate(slopes), np.zeros(system.m))
-        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error)
+        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), error)
 
     def _solver(self, motion: OfMechanism | OfLagrangian, t: float, q: Array, v: Array) -> Solver:
         """How to solve with [M G^T; G 0]."""

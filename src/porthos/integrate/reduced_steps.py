@@ -6,7 +6,7 @@ here only the rates (2/h (u, a), 2/h^2 lam') of the step before go on, as a gues
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, log2
 from typing import Any, Self
@@ -16,8 +16,8 @@ import numpy as np
 from porthos.errors import Status
 from porthos.integrate.march import STATUS, March, empty_record
 from porthos.integrate.newton import Iterate
+from porthos.integrate.recording import Piece, Recorder, States, each_times
 from porthos.integrate.scheme import VELOCITY, Scheme
-from porthos.integrate.state_march import Piece, Recorder, States
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step
 from porthos.integrate.tableaus import Tableau, composed, gauss
 from porthos.kernels.record import Record
@@ -28,6 +28,7 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import nearest_twists, rigid_velocity, twists
 
 Rates = tuple[Array, Array]  # middles of substeps (S,), and 2/h (u, a), 2/h^2 lam' there (S, unknowns)
+OPEN = ("lam", "y", "work", "loss")  # what is known of an interval before it ends
 REMEMBERED = 3  # steps through which rates are extrapolated
 
 
@@ -35,13 +36,18 @@ REMEMBERED = 3  # steps through which rates are extrapolated
 class ReducedStep(Step):
     """A step, what compiled code recorded of it, and how it ended."""
 
-    record: Record
+    record: Record | None
     status: Status
     rates: tuple[Rates, ...]  # of this step and those before it
 
     def resized(self, ratio: float) -> Self:
         """Rates do not grow with the step."""
         return self
+
+    @property
+    def remembered(self) -> Self:
+        """Without what compiled code recorded."""
+        return replace(self, record=None)
 
     @property
     def failure(self) -> Status:
@@ -106,7 +112,7 @@ class ReducedSteps(MechanicalScheme):
         ):
             status = Status.NEWTON_STALLED
         rates = (middles, memory.guess.differences[:, 0] / scale)
-        found = Iterate(rates[1], np.asarray, int(record.iterations[0]), status is Status.OK)
+        found = Iterate(rates[1], None, int(record.iterations[0]), status is Status.OK)
         x = np.concatenate([system.from_kernel(q), system.from_kernel(v), np.full(system.m, np.nan)])
         if self.reacts and found.converged:
             x[2 * system.n :] = self._multipliers(at.t + at.h, q, v, at.u[-1])
@@ -170,6 +176,7 @@ class ReducedRecorder(Recorder):
         """Add a step to the interval."""
         assert isinstance(piece.step, ReducedStep)
         made, sums = piece.step.record, self._open
+        assert made is not None
         self._open = made._replace(
             work=made.work[:1] + sums.work, loss=made.loss[:1] + sums.loss, lam=made.lam[:1], y=made.y[:1]
         )
@@ -184,12 +191,28 @@ class ReducedRecorder(Recorder):
         self._intervals.append(self._open)
         self._open = self._open._replace(work=np.zeros_like(self._open.work), loss=np.zeros_like(self._open.loss))
 
-    def march(self, states: States) -> March:
-        """The raw result of a run of a mechanism."""
+    def memory(self) -> dict[str, Any]:
+        """With what is known of the open interval."""
+        return super().memory() | {name: getattr(self._open, name)[:1] for name in OPEN}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on in that interval."""
+        super().recall(memory)
+        self._open = self._open._replace(**{name: memory[name] for name in OPEN})
+
+    def block(self, status: Status, message: str) -> States | March:
+        """The nodes since the last block, which are then forgotten, but the last."""
+        made = super().block(status, message)
+        self._intervals = self._intervals[-1:]
+        return made
+
+    def raw(self, states: States) -> March:
+        """The raw result of a run of a mechanism, of its latest states."""
         system, n = self._mechanism, self._mechanism.n
+        intervals = self._intervals[-len(states.t) :]
         q, v = (np.array([system.to_kernel(x[k : k + n], rate=bool(k)) for x in states.x])[:, :-1] for k in (0, n))
         lam, y, work, loss = (
-            np.concatenate([getattr(one, name) for one in self._intervals]) for name in ("lam", "y", "work", "loss")
+            np.concatenate([getattr(one, name) for one in intervals]) for name in ("lam", "y", "work", "loss")
         )
         return March(
             states.t, q, v, nodal_inputs(system, states.t, states.u), lam, y, work, loss, states.iterations,
@@ -213,7 +236,7 @@ def nodal_inputs(system: MechanicalSystem, t: Array, u: Array) -> Array:
     """(K, L+D, 6): wrenches of inputs u (K, m) at nodes, and s, s', s'' of drives there."""
     wrench = np.zeros((t.size, len(system.channel_names), 6))
     for k, (terminal, place) in enumerate(zip(system.terminals, system.ports.values(), strict=True)):
-        wrench[:, k] = u[:, place] @ terminal.basis.T
+        wrench[:, k] = each_times(u[:, place], terminal.basis.T)
     for k, drive in enumerate(system.drives, len(system.terminals)):
         wrench[:, k, :3] = drive.at(t)
     return wrench
