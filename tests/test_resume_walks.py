@@ -181,7 +181,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("name", "stop"), zip(OTHERS, (pressed, killed, pressed, killed, pressed), strict=True))
+@pytest.mark.parametrize(("name", "stop"), list(zip(OTHERS, (pressed, killed, pressed, killed, pressed), strict=True)))
 def test_other_systems_go_on(name, stop, tmp_path, small_blocks, monkeypatch):
     make, *case = OTHERS[name]
     whole, resumed = goes_on(make, *case, tmp_path / "run.nc", stop(monkeypatch, 8), make())
@@ -212,7 +212,7 @@ def test_functions_have_to_be_given_again(tmp_path, small_blocks, monkeypatch):
     path = interrupted(tmp_path / "run.nc", monkeypatch, inputs={"force": np.sin})
     refused(path, "'oscillator', which is no mechanism", "model=...", "porthos.load", inputs={"force": np.sin})
     refused(path, "port 'force' had a function of time in Python", model=oscillator())
-    refused(path, "'force' at t = 0.08", "found others", model=oscillator(), inputs={"force": np.cos})
+    refused(path, "'force' at t = 0.09", "found others", model=oscillator(), inputs={"force": np.cos})
     refused(path, "with states ['q', 'p']", model=second_spring(), inputs={"force": np.sin})
     other = ph.LinearPHDAE(
         "oscillator", J=[[0, 1], [-1, 0]], Q=[[8.1, 0], [0, 1 / 2]], B=[[0], [1]],

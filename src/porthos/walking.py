@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -184,18 +185,18 @@ def _walked(
     if checkpoint is not None:
         for terminal, controller in signals.controllers():
             ask_controller(terminal, controller, checkpoint.questions)
-    store = None if journey.keep is None else journey.keep(signals)
+    keep = None if journey.keep is None else partial(journey.keep, signals)
     dense = grid.every == 1 and grid.times is None and not isinstance(scheme, OwnSteps)
     with interruptible() as interrupted, progress_bar(system.name, grid.steps, grid.h, journey.progress) as report:
         walk = Walk(
             system, scheme, signals, x0, dense, journey.events,
-            lambda t: report(round(t / grid.h), walk.recorder.defect), interrupted, recorder, store, checkpoint,
+            lambda t: report(round(t / grid.h), walk.recorder.defect), interrupted, recorder, keep, checkpoint,
             journey.happened,
         )  # fmt: skip
         states = _marched(walk, grid)
     if not isinstance(system, MechanicalSystem):
         return StateTrajectory(system, states, scheme=journey.named)
-    raw = walk.recorder.raw(states) if store is None else store.raw()
+    raw = walk.recorder.raw(states) if walk.store is None else walk.store.raw()
     assert isinstance(raw, March)
     return Trajectory(system, raw, journey.named, states.events)
 

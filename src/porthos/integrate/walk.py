@@ -27,7 +27,7 @@ class Walk:
     """Steps of a scheme on a system with its inputs, what is recorded of them, and the events that they meet.
 
     `dense` keeps increments, `progress` is told the time after each step, and `interrupted` asked whether to stop. What
-    is recorded also goes to a `store`, block by block, from where the walk can go on after a checkpoint.
+    is recorded also goes to the store that `keep` opens, block by block; after a checkpoint it goes on from there.
     """
 
     def __init__(
@@ -41,16 +41,17 @@ class Walk:
         progress: Callable[[float], None] = lambda t: None,
         interrupted: Callable[[], bool] = lambda: False,
         recorder: Recorder | None = None,
-        store: Store | None = None,
+        keep: Callable[[], Store] | None = None,
         checkpoint: Checkpoint | None = None,
         happened: Sequence[Occurrence] = (),
     ) -> None:
         self.system, self.scheme, self.signals, self.start = system, scheme, signals, start
-        self.progress, self.interrupted, self.store = progress, interrupted, store
+        self.progress, self.interrupted = progress, interrupted
         self.memory = None if checkpoint is None else thaw(checkpoint.memory)
+        self._keep, self.store = keep, keep() if keep is not None and checkpoint is None else None
         if self.memory is not None:
             self.start = self.memory["start"]
-        signals.remembers = store is not None
+        signals.remembers = keep is not None
         self._since, self._told = time.monotonic(), len(happened)
         self.recorder = Recorder(system, scheme, dense) if recorder is None else recorder
         self.watch = Watch(events, 0.0, self.start)
@@ -123,7 +124,7 @@ class Walk:
         return self.recorder.states(status, message, self.watch.happened)
 
     def resume(self, t: float, x: Array, held: Array) -> None:
-        """Go to where a checkpoint was made; refuse functions that are not those of the run."""
+        """Go to where a checkpoint was made; refuse functions that are not those of the run, then open the store."""
         assert self.memory is not None
         proof = self.memory["proof"]
         self.recorder.recall(self.memory["recorder"])
@@ -140,6 +141,7 @@ class Walk:
                 f"'{self.system.name}' at t = {t:.6g}: expected the system of the run that is to be resumed, found one "
                 "whose functions give other numbers there. Give the same one, or run the new one to a file of its own."
             )
+        self.store = None if self._keep is None else self._keep()
 
     def checkpoint(self, t: float, x: Array, held: Array, steps: dict[str, Any]) -> Checkpoint:
         """From where the walk can go on, with what its `steps` remember."""
@@ -204,12 +206,12 @@ class Route(ABC):
                 self.attempt()
             except InputError as error:
                 self.outcome = Status.BAD_INPUT, str(error)
-            if self.outcome is None:
+            if self.outcome is None or self.outcome[0] is Status.OK:
                 walk.progress(self.t)
-                if walk.interrupted():
-                    self.outcome = Status.INTERRUPTED, Status.INTERRUPTED.value
-                elif walk.due:
-                    walk.hand_on(Status.INTERRUPTED, march.UNFINISHED, self._checkpoint())
+            if self.outcome is None and walk.interrupted():
+                self.outcome = Status.INTERRUPTED, Status.INTERRUPTED.value
+            if self.outcome is None and walk.due:
+                walk.hand_on(Status.INTERRUPTED, march.UNFINISHED, self._checkpoint())
         status, message = self.outcome
         reached = self._checkpoint() if status is Status.INTERRUPTED else None
         if not status.wanted and walk.recorder.latest != self.t:
