@@ -260,7 +260,7 @@ def test_file_of_a_newer_porthos(run, tmp_path):
     with _opened(path) as file:
         file.groups["porthos"].attrs["format"] = storage.FORMAT + 1
         file.groups["porthos"].attrs["porthos_version"] = "9.9.9"
-    refused(path, "expected format 5, found format 6", "9.9.9", "Update Porthos")
+    refused(path, "expected format 6, found format 7", "9.9.9", "Update Porthos")
 
 
 @pytest.mark.parametrize(
