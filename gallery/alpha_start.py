@@ -22,7 +22,8 @@ import porthos as ph
 from gallery._common import Number, write_figures
 from porthos.integrate.generalized_alpha import GeneralizedAlpha
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
+from porthos.integrate.state_march import march_states
+from porthos.integrate.walk import Walk
 from porthos.notation import Array
 from porthos.show.axes import label, legend, new_figure
 

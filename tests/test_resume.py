@@ -2,7 +2,6 @@
 
 import json
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -440,12 +439,3 @@ def test_killed_ten_times_at_random_moments(tmp_path):
     assert again >= 8
     inputs = {"motor": Motor(), "wind": np.zeros((STEPS, 3))}
     assert_same_file(path, ph.simulate(mechanism(), ph.MidpointGGL(), 1e-3, STEPS * 1e-3, every=2, inputs=inputs))
-
-
-def test_runs_of_schemes_over_states_say_that_they_cannot_go_on(tmp_path):
-    """What is in the file, and what to do, instead of a word about copies."""
-    run = ph.simulate(two_bodies(), ph.Gauss(2), 0.01, 0.1)
-    stopped = replace(run.raw, status=ph.Status.INTERRUPTED, message=ph.Status.INTERRUPTED.value)
-    path = ph.Trajectory(run.system, stopped, run.scheme).save(tmp_path / "x.nc")
-    words = "one with Gauss, a scheme over states, whose runs cannot go on from a file"
-    refused(ph.ResultError, path, words, "up to t = 0.1", "Run it anew", "ph.MidpointGGL")

@@ -28,7 +28,7 @@ SEES = {
     "samples": FOUNDATION | {"model", "kernels", "system", "integrate"},
     "walking": FOUNDATION | {"system", "integrate", "results"},
     "frontdoor": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "walking"},
-    "resuming": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},
+    "resuming": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "walking", "frontdoor"},
     "study": FOUNDATION | {"model", "kernels", "system", "integrate", "results", "frontdoor"},
     "show": FOUNDATION | {"results"},
     "cli": FOUNDATION

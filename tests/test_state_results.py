@@ -14,7 +14,8 @@ from scipy.io import loadmat
 
 import porthos as ph
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Walk, march_states
+from porthos.integrate.state_march import march_states
+from porthos.integrate.walk import Walk
 from porthos.results.state_quantities import series
 from porthos.results.verdict import Level, verdict
 from porthos.show import figures as show
@@ -174,7 +175,7 @@ def test_netcdf_is_for_xarray(connected, livens, tmp_path):
         into = data.link_work.sel(link=["grip.lift", "grip.hand"]).sum("link")
         assert np.abs(into).max() < 1e-14  # a connection makes no energy
         assert data.attrs["scheme"] == connected.scheme
-    with pytest.raises(ph.ResultError, match=r"a run over states.*cannot go on from it.*porthos.load"):
+    with pytest.raises(ph.ResultError, match=r"one that reached its end.*porthos.load"):
         ph.resume(path)
     data = livens.to_xarray()
     np.testing.assert_array_equal(data.generalized_energy, livens.generalized_energy)

@@ -8,9 +8,11 @@ import numpy as np
 
 import porthos as ph
 from porthos.integrate.newton import factorised
+from porthos.integrate.recording import States
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import States, Walk, march_states
+from porthos.integrate.state_march import march_states
 from porthos.integrate.state_scheme import StateScheme
+from porthos.integrate.walk import Walk
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
 from porthos.system.motion import motion_of

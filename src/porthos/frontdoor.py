@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -17,12 +18,14 @@ from porthos.integrate.interrupt import interruptible
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.progress import progress_bar
 from porthos.integrate.scheme import Contract, Scheme
-from porthos.integrate.state_scheme import StateScheme
+from porthos.integrate.signals import Signals
+from porthos.integrate.state_scheme import OwnSteps
 from porthos.kernels import ahead
 from porthos.model.bodies import Body
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python, writable
+from porthos.results.file_layout import Layout, MechanismLayout, StatesLayout
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
 from porthos.results.writing import Writer
@@ -30,7 +33,7 @@ from porthos.steps import Adaptive, Reversible
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.origin import Origin
-from porthos.walking import Grid, livens_of, look_for_kinks, over_states, stepwise
+from porthos.walking import Grid, Journey, livens_of, look_for_kinks, steps_alone
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
@@ -90,7 +93,8 @@ def simulate(
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
-    (Ctrl-C) leaves a whole file with all that was computed. Schemes over states write it when they end.
+    (Ctrl-C) leaves a whole file with all that was computed, from which `resume` goes on. The functions of a system that
+    is no mechanism are in no file: its trajectory stays in memory too. `Livens` writes Lagrangians when it ends.
     """
     if not isinstance(scheme, Contract):
         meant = scheme.__name__ if isinstance(scheme, type) else scheme
@@ -108,17 +112,59 @@ def simulate(
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
     origin = _origin(system, scheme, step, end, every, inputs, times) if start is None and not events else None
-    over = isinstance(scheme, StateScheme) or livens_of(system, scheme) is not None
-    if not over and grid.adaptive is None and not events:
+    if not steps_alone(system, scheme, grid, events):
         return judged(_reduced(system, scheme, grid, inputs, progress, out, start, origin), end, on_failure, out)
-    run: Trajectory | StateTrajectory = (over_states if over else stepwise)(
-        system, scheme, grid, inputs, progress, start, events
-    )
+    keep = None if out is None or livens_of(system, scheme) else Paper(out, system, scheme, grid, events, origin)
+    run = walked(Journey(system, scheme, grid, inputs, progress, start, events, keep), origin)
+    if out is not None and keep is None:
+        run.save(out)
+    return judged(run, end, on_failure, out, resumable=keep is not None and keep.resumable)
+
+
+@dataclass
+class Paper:
+    """The file of a run step by step, which is opened as soon as the inputs of the run are known."""
+
+    out: str | Path
+    system: Descriptor
+    scheme: Contract
+    grid: Grid
+    events: Mapping[str, Any] | None
+    origin: Origin | None
+    writer: Writer | None = None
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the run can go on from its file: what a library remembers is in none."""
+        return not isinstance(self.scheme, OwnSteps)
+
+    def __call__(self, signals: Signals) -> Store:
+        """Open it."""
+        grid, layout = self.grid, layout_of(self.system, self.grid.named(self.scheme), self.origin)
+        nodes = grid.steps // grid.every + 1
+        plan = plan_of(signals, self.scheme, grid, self.events).text
+        self.writer = Writer(self.out, layout, nodes, plan, self.resumable)
+        return self.writer
+
+
+def layout_of(system: Descriptor, scheme: str, origin: Origin | None) -> Layout:
+    """How the run of a system lies in a file."""
+    if isinstance(system, MechanicalSystem):
+        return MechanismLayout(system, scheme, origin)
+    return StatesLayout(system, scheme)
+
+
+def walked(journey: Journey, origin: Origin | None) -> Trajectory | StateTrajectory:
+    """A run step by step."""
+    try:
+        run = journey.made()
+    finally:
+        writer = getattr(journey.keep, "writer", None)
+        if writer is not None:
+            writer.discard()
     if isinstance(run, Trajectory):
         run.origin = origin
-    if out is not None:
-        run.save(out)
-    return judged(run, end, on_failure, out, resumable=False)
+    return run
 
 
 def _assembled(
@@ -210,13 +256,14 @@ def _reduced(
     look_for_kinks(signals, grid)
     store: Store = Memory()
     if out is not None:
-        plan = plan_of(signals, h, steps, every).text
-        store = Writer(out, system, repr(scheme), steps // every + 1, plan, origin=origin)
+        plan = plan_of(signals, scheme, grid, None).text
+        store = Writer(out, layout_of(system, repr(scheme), origin), steps // every + 1, plan)
     return marched(system, scheme, h, steps, every, signals, progress, store, origin=origin)
 
 
-def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
+def plan_of(signals: Inputs | Signals, scheme: Contract, grid: Grid, events: Mapping[str, Any] | None) -> Plan:
     """What has to be known beside the system to go on with a run."""
+    system = signals.system
     inputs = {
         terminal.name: Python("controller") if kind == CONTROLLER and not writable(source) else source
         for terminal, kind, source in signals.signals
@@ -227,8 +274,14 @@ def plan_of(signals: Inputs, h: float, steps: int, every: int) -> Plan:
         for terminal, _, _ in signals.signals
         if terminal.source is not None
     }
-    motions = {drive.name: drive.motion.source for drive in signals.system.drives if drive.motion is not None}
-    return Plan(h, steps, every, inputs, loads, motions, signals.system.held)
+    drives, held = (system.drives, system.held) if isinstance(system, MechanicalSystem) else ((), ())
+    motions = {drive.name: drive.motion.source for drive in drives if drive.motion is not None}
+    step = grid.h if grid.adaptive is None else grid.adaptive
+    return Plan(
+        repr(scheme), Python("density of steps") if isinstance(step, Reversible) else step, grid.end, grid.every,
+        grid.times, inputs, loads, motions, held,
+        {name: Python("event") for name in events or {}},
+    )  # fmt: skip
 
 
 def marched(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,24 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError
 from porthos.integrate.adaptive_march import march_adaptively, with_rate
+from porthos.integrate.checkpoint import Checkpoint, ask_controller
 from porthos.integrate.composition import Composition
+from porthos.integrate.events import Occurrence
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.livens import Livens
 from porthos.integrate.livens_march import march_lagrangian
+from porthos.integrate.march import March, Store
 from porthos.integrate.newton import LARGEST_DENSE
 from porthos.integrate.progress import progress_bar
+from porthos.integrate.recording import Recorder, States
 from porthos.integrate.reduced_steps import ReducedRecorder, ReducedSteps
 from porthos.integrate.reversible_march import march_reversibly, require_reversible
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Recorder, States, Walk, as_march, march_states
+from porthos.integrate.state_march import march_states
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
+from porthos.integrate.walk import Walk
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
@@ -65,28 +71,53 @@ class Grid:
         return repr(scheme) if self.adaptive is None else f"{scheme!r}, {self.adaptive!r}"
 
 
-def stepwise(
-    system: Descriptor,
-    scheme: Contract,
-    grid: Grid,
-    inputs: Mapping[str, Any] | None,
-    progress: bool | None,
-    start: ArrayLike | None,
-    events: Mapping[str, Any] | None,
-) -> Trajectory:
+@dataclass(frozen=True)
+class Journey:
+    """A run step by step that is to be made, from its start or from a checkpoint; `keep` opens a store for it."""
+
+    system: Descriptor
+    scheme: Contract
+    grid: Grid
+    inputs: Mapping[str, Any] | None = None
+    progress: bool | None = None
+    start: ArrayLike | None = None
+    events: Mapping[str, Any] | None = None
+    keep: Callable[[Signals], Store] | None = None
+    checkpoint: Checkpoint | None = None
+    happened: tuple[Occurrence, ...] = ()  # until the checkpoint
+
+    @property
+    def named(self) -> str:
+        """What results call the scheme."""
+        return self.grid.named(self.scheme)
+
+    def made(self) -> Trajectory | StateTrajectory:
+        """The run."""
+        livens = livens_of(self.system, self.scheme)
+        if livens is not None:
+            return _lagrangian(self, livens)
+        return over_states(self) if isinstance(self.scheme, StateScheme) else stepwise(self)
+
+
+def steps_alone(system: Descriptor, scheme: Contract, grid: Grid, events: Mapping[str, Any] | None) -> bool:
+    """Whether a run is made step by step, and not in blocks of compiled ones."""
+    over = isinstance(scheme, StateScheme) or livens_of(system, scheme) is not None
+    return over or grid.adaptive is not None or bool(events)
+
+
+def stepwise(journey: Journey) -> Trajectory | StateTrajectory:
     """A run of a mechanism with a compiled scheme, one step at a time: steps of any size, and events."""
+    system, scheme, grid = journey.system, journey.scheme, journey.grid
     assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)  # it steps nothing else
     if isinstance(grid.adaptive, Adaptive) and scheme.velocity_order < scheme.order and system.m:
         raise PorthosError(
             f"simulate: {scheme!r} leaves velocities off the constraints by an error that alternates, and steps that "
             "change excite it: no estimate is right. Use ph.Composition(ph.MidpointGGL(), ...), or a fixed step."
         )
-    steps = ReducedSteps(scheme, system, reacts=bool(events))
-    x0, signals = _begin(system, grid, inputs, start)
+    steps = ReducedSteps(scheme, system, reacts=bool(journey.events))
+    x0, signals = _begin(journey)
     _require_adaptable(system, steps, x0, signals, grid)
-    recorder = ReducedRecorder(system, steps)
-    states = _walked(system, steps, grid, signals, x0, events, progress, recorder)
-    return Trajectory(system, recorder.march(states), grid.named(scheme), states.events)
+    return _walked(journey, steps, signals, x0, ReducedRecorder(system, steps))
 
 
 def livens_of(system: Descriptor, scheme: Contract) -> Livens | None:
@@ -95,69 +126,47 @@ def livens_of(system: Descriptor, scheme: Contract) -> Livens | None:
     return base if isinstance(base, Livens) and not isinstance(system, MechanicalSystem) else None
 
 
-def over_states(
-    system: Descriptor,
-    scheme: Contract,
-    grid: Grid,
-    inputs: Mapping[str, Any] | None,
-    progress: bool | None,
-    start: ArrayLike | None,
-    events: Mapping[str, Any] | None,
-) -> Trajectory | StateTrajectory:
-    """A run of any descriptor system with a method that steps its states, or of a Lagrangian with `Livens`."""
+def over_states(journey: Journey) -> Trajectory | StateTrajectory:
+    """A run of any descriptor system with a method that steps its states."""
+    system, scheme, grid = journey.system, journey.scheme, journey.grid
     if isinstance(system, MechanicalSystem):
         refuse_friction(system)
-    livens = livens_of(system, scheme)
-    if livens is not None:
-        return _lagrangian(system, scheme, livens, grid, inputs, progress, start, events)
     assert isinstance(scheme, StateScheme)
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if not scheme.free_steps:
-        _require_fixed(scheme, grid, events)
-    x0, signals = _begin(system, grid, inputs, start)
+        _require_fixed(scheme, grid, journey.events)
+    x0, signals = _begin(journey)
     _require_adaptable(system, scheme, x0, signals, grid)
-    _look_at(system, scheme, x0, signals, grid.h)
-    if not isinstance(system, MechanicalSystem):
-        states = _walked(system, scheme, grid, signals, x0, events, progress)
-        return StateTrajectory(system, states, scheme=grid.named(scheme))
-    own = wound(system, system.moving.law.about)  # the run counts turns in it
-    states = _walked(own, scheme, grid, signals, x0, events, progress)
-    return Trajectory(system, as_march(system, states), grid.named(scheme), states.events)
+    if journey.checkpoint is None:
+        _look_at(system, scheme, x0, signals, grid.h)
+    return _walked(journey, scheme, signals, x0)
 
 
-def _lagrangian(
-    system: Descriptor,
-    scheme: Contract,
-    livens: Livens,
-    grid: Grid,
-    inputs: Mapping[str, Any] | None,
-    progress: bool | None,
-    start: ArrayLike | None,
-    events: Mapping[str, Any] | None,
-) -> LagrangianTrajectory:
+def _lagrangian(journey: Journey, livens: Livens) -> LagrangianTrajectory:
     """A run of a Lagrangian with `Livens`."""
+    system, scheme, grid = journey.system, journey.scheme, journey.grid
     assert isinstance(system, LagrangianSystem)
-    _require_fixed(scheme, grid, events)
+    _require_fixed(scheme, grid, journey.events)
     fractions = scheme.fractions if isinstance(scheme, Composition) else (1.0,)
-    x0, signals = _begin(system, grid, inputs, start)
+    x0, signals = _begin(journey)
     _look_at(system, scheme, x0, signals, grid.h)
-    with interruptible() as interrupted, progress_bar(system.name, grid.steps, grid.h, progress) as report:
+    with interruptible() as interrupted, progress_bar(system.name, grid.steps, grid.h, journey.progress) as report:
         states = march_lagrangian(
             system, livens, grid.h, grid.steps, grid.every, signals, x0, report, interrupted, fractions
         )
     return LagrangianTrajectory(system, states, scheme=repr(scheme))
 
 
-def _begin(
-    system: Descriptor, grid: Grid, inputs: Mapping[str, Any] | None, start: ArrayLike | None
-) -> tuple[Array, Signals]:
+def _begin(journey: Journey) -> tuple[Array, Signals]:
     """The state at t = 0, and the inputs."""
+    system, grid, start = journey.system, journey.grid, journey.start
     x0 = system.initial_state() if start is None else system.as_state(start, "start: ")
-    signals = Signals(system, inputs, grid.steps if grid.adaptive is None else 0)
+    signals = Signals(system, journey.inputs, grid.steps if grid.adaptive is None else 0)
     if grid.adaptive is None:
         signals.require_samples(grid.h)
-        look_for_kinks(signals, grid)
+        if journey.checkpoint is None:
+            look_for_kinks(signals, grid)
     return x0, signals
 
 
@@ -170,36 +179,41 @@ def look_for_kinks(signals: Inputs | Signals, grid: Grid) -> None:
 
 
 def _walked(
-    system: Descriptor,
-    scheme: StateScheme,
-    grid: Grid,
-    signals: Signals,
-    x0: Array,
-    events: Mapping[str, Any] | None,
-    progress: bool | None,
-    recorder: Recorder | None = None,
-) -> States:
-    """The march that the steps ask for."""
-    h, steps = grid.h, grid.steps
-    with interruptible() as interrupted, progress_bar(system.name, steps, h, progress) as report:
+    journey: Journey, scheme: StateScheme, signals: Signals, x0: Array, recorder: Recorder | None = None
+) -> Trajectory | StateTrajectory:  # fmt: skip
+    """The run that the steps ask for; of a mechanism that goes to a store, the store has all of it."""
+    system, grid, checkpoint = journey.system, journey.grid, journey.checkpoint
+    if checkpoint is not None:
+        for terminal, controller in signals.controllers():
+            ask_controller(terminal, controller, checkpoint.questions)
+    keep = None if journey.keep is None else partial(journey.keep, signals)
+    dense = grid.every == 1 and grid.times is None and not isinstance(scheme, OwnSteps)
+    own = system
+    if isinstance(system, MechanicalSystem) and recorder is None:
+        own = wound(system, system.moving.law.about)  # the run counts turns in it
+    with interruptible() as interrupted, progress_bar(system.name, grid.steps, grid.h, journey.progress) as report:
         walk = Walk(
-            system,
-            scheme,
-            signals,
-            x0,
-            grid.every == 1 and grid.times is None and not isinstance(scheme, OwnSteps),
-            events,
-            lambda t: report(round(t / h), walk.recorder.defect),
-            interrupted,
-            recorder,
-        )
-        if grid.adaptive is None:
-            return march_states(walk, h, steps, grid.every)
-        if isinstance(grid.adaptive, Reversible):
-            return march_reversibly(walk, grid.adaptive, grid.end)
-        if isinstance(scheme, OwnSteps):
-            return scheme.march(walk, grid.adaptive, grid.end, grid.times)
-        return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
+            own, scheme, signals, x0, dense, journey.events,
+            lambda t: report(round(t / grid.h), walk.recorder.defect), interrupted, recorder, keep, checkpoint,
+            journey.happened,
+        )  # fmt: skip
+        states = _marched(walk, grid)
+    if not isinstance(system, MechanicalSystem):
+        return StateTrajectory(system, states, scheme=journey.named)
+    raw = walk.recorder.raw(states) if walk.store is None else walk.store.raw()
+    assert isinstance(raw, March)
+    return Trajectory(system, raw, journey.named, states.events)
+
+
+def _marched(walk: Walk, grid: Grid) -> States:
+    """The march that the steps ask for."""
+    if grid.adaptive is None:
+        return march_states(walk, grid.h, grid.steps, grid.every)
+    if isinstance(grid.adaptive, Reversible):
+        return march_reversibly(walk, grid.adaptive, grid.end)
+    if isinstance(walk.scheme, OwnSteps):
+        return walk.scheme.march(walk, grid.adaptive, grid.end, grid.times)
+    return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
 
 
 def _require_fixed(scheme: Contract, grid: Grid, events: Mapping[str, Any] | None) -> None:

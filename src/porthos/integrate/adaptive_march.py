@@ -11,15 +11,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from porthos.errors import InputError, Status
+from porthos.errors import Status
+from porthos.integrate.recording import Piece, States
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import Piece, States, Walk
 from porthos.integrate.state_scheme import EmbeddedStep, Step
+from porthos.integrate.walk import Route, Walk
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.descriptor import Descriptor
@@ -50,10 +52,10 @@ class _Control:
         self.walk, self.adaptive, self.end, self.held = walk, adaptive, end, held
         self.measured, self.order = with_rate(walk.system, walk.start), walk.scheme.order
         self.size = np.abs(walk.start)
-        self._before: dict[str, tuple[float, Step]] = {}  # the last whole step and the last half, with their sizes
+        self.before: dict[str, tuple[float, Step]] = {}  # the last whole step and the last half, with their sizes
 
     def _step(self, kind: str, t: float, h: float, x: Array, until: float | None) -> Piece:
-        size, before = self._before.get(kind, (h, None))
+        size, before = self.before.get(kind, (h, None))
         resized = None if before is None else before.resized(h / size)
         return self.walk.piece(t, h, x, self.held, resized, until)
 
@@ -86,27 +88,50 @@ class _Control:
         """Remember what the next steps start from, and how large states were."""
         last = trial.pieces[-1]
         if len(trial.pieces) > 1:
-            self._before = {"whole": (self._tried.h, self._tried.step), "half": (last.h, last.step)}
+            whole, half = self._tried.step.remembered, last.step.remembered
+            self.before = {"whole": (self._tried.h, whole), "half": (last.h, half)}
         else:
-            self._before = {"whole": (last.h, last.step)}
+            self.before = {"whole": (last.h, last.step.remembered)}
         for piece in trial.pieces:
             self.size = np.maximum(self.size, np.abs(piece.step.x))
 
 
-class _March:
-    """Where a run is, and how it goes on: one attempt at a time."""
+class _Adaptive(Route):
+    """Steps that follow a tolerance: h is tried next, after `good` ones that met it and `tried` attempts in all."""
+
+    remembered: ClassVar[tuple[str, ...]] = ("t", "x", "held", "h", "good", "tried", "size", "before")
 
     def __init__(self, walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> None:
-        self.walk, self.adaptive, self.end, self.all = walk, adaptive, end, times is None
+        super().__init__(walk)
+        self.adaptive, self.end, self.all = adaptive, end, times is None
         self.held = walk.signals.held(0, 0.0, walk.start)
         self.control = _Control(walk, adaptive, end, self.held)
         self.jumps, self.kept, self.targets = landings(walk.signals, adaptive, end, times)
-        self.t, self.x, self.h, self.good = 0.0, walk.start.copy(), adaptive.first(end), 0
-        self.outcome: tuple[Status, str] | None = None
-        walk.node(self.t, self.x, self.held)
+        self.h, self.good, self.tried = adaptive.first(end), 0, 0
+        if not self.resume():
+            walk.node(self.t, self.x, self.held)
+
+    @property
+    def size(self) -> Array:
+        """How large states were."""
+        return self.control.size
+
+    @size.setter
+    def size(self, size: Array) -> None:
+        self.control.size = size
+
+    @property
+    def before(self) -> dict[str, tuple[float, Step]]:
+        """The steps from which the next ones start."""
+        return self.control.before
+
+    @before.setter
+    def before(self, before: dict[str, tuple[float, Step]]) -> None:
+        self.control.before = before
 
     def attempt(self) -> None:
         """Try one step; take it if it meets the tolerance, else try a smaller one next."""
+        self.tried += 1
         target = self.targets[bisect_right(self.targets, self.t)]
         size, lands = _towards(target - self.t, self.h)
         trial = self.control.attempt(self.t, size, self.x, target if lands and target in self.jumps else None)
@@ -124,6 +149,8 @@ class _March:
             self.h = proposal
             if self.h < max(self.adaptive.minimum, SMALLEST * self.end):
                 self.outcome = self._too_small(trial)
+        if self.outcome is None and self.tried >= self.adaptive.max_steps:
+            self.outcome = Status.TOO_MANY_STEPS, Status.TOO_MANY_STEPS.value
 
     def _take(self, trial: Trial, target: float | None) -> None:
         """Record the steps of an attempt, of which the last ends at `target` if it is given."""
@@ -148,28 +175,12 @@ class _March:
         status, details = self.walk.reason(trial.pieces[0], Status.STEP_TOO_SMALL)
         return status, f"{status.value} At t = {self.t:.6g} it was {self.h:.3g}.{details}"
 
-    def states(self) -> States:
-        """All that was recorded, and the state that a run ended with."""
-        status, message = self.outcome or (Status.TOO_MANY_STEPS, Status.TOO_MANY_STEPS.value)
-        if not status.wanted and self.walk.recorder.rows[-1][0] != self.t:
-            self.walk.node(self.t, self.x, self.held)
-        return self.walk.states(status, message)
 
-
-def march_adaptively(walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None) -> States:
+def march_adaptively(
+    walk: Walk, adaptive: Adaptive, end: float, times: Sequence[float] | None
+) -> States:  # fmt: skip
     """Step from 0 to `end`; keep the ends of all steps, or only `times` and the end. A failure keeps what there is."""
-    run = _March(walk, adaptive, end, times)
-    for _ in range(adaptive.max_steps):
-        try:
-            run.attempt()
-        except InputError as error:
-            run.outcome = error.status, str(error)
-        if run.outcome is None and walk.interrupted():
-            run.outcome = Status.INTERRUPTED, Status.INTERRUPTED.value
-        if run.outcome is not None:
-            break
-        walk.progress(run.t)
-    return run.states()
+    return _Adaptive(walk, adaptive, end, times).states()
 
 
 def landings(

@@ -19,10 +19,14 @@ from porthos.integrate.inputs import Inputs, evaluate, wants_state
 from porthos.notation import Array
 
 STATE = "state"  # the attribute of a controller that holds its memory
+PLAIN = ("done", "wrench", "rows", "events")  # what JSON holds of a checkpoint as it is
 
 
 class Question(NamedTuple):
-    """The last question to a controller: what it saw, what it answered, and what it remembered before."""
+    """The last question to a controller: what it saw, what it answered, and what it remembered before.
+
+    One that looks at the whole mechanism is not asked again, so of it the memory after the question is kept.
+    """
 
     t: float
     y: Any
@@ -32,24 +36,26 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run is after `done` steps."""
+    """Where a run is after `done` compiled steps, or as the memory of a walk says it."""
 
     done: int
-    memory: NDArray[np.uint8]  # q, v and the memory of the scheme
+    memory: NDArray[np.uint8]  # q, v and the memory of the scheme; of a walk all that it remembers
     wrench: list[list[float]]  # inputs of all loads, ports and drives in the last substep
     questions: dict[str, Question]
+    rows: int  # states that were recorded until then
+    events: int = 0  # and what had happened
 
     @property
     def plain(self) -> dict[str, Any]:
         """All but the bytes, as data for JSON."""
         questions = {name: question._asdict() for name, question in self.questions.items()}
-        return {"done": self.done, "wrench": self.wrench, "questions": questions}
+        return {name: getattr(self, name) for name in PLAIN} | {"questions": questions, "bytes": self.memory.size}
 
     @classmethod
     def read(cls, plain: dict[str, Any], memory: NDArray[np.uint8]) -> Checkpoint:
         """From what `plain` gave, and the bytes."""
         questions = {name: Question(**question) for name, question in plain["questions"].items()}
-        return cls(plain["done"], memory, plain["wrench"], questions)
+        return cls(**{name: plain[name] for name in PLAIN}, questions=questions, memory=memory[: plain["bytes"]])
 
 
 def packed(tree: Any) -> NDArray[np.uint8]:
@@ -93,6 +99,12 @@ def state_of(port: str, function: Any) -> Any:
         ) from error
 
 
+def question(port: str, function: Any, whole: bool, t: float, y: Any, u: Array, before: Any) -> Question:
+    """Of a controller that was asked, and had the state `before` until then; `whole` if it looks at all bodies."""
+    state = state_of(port, function) if whole and before is not None else before
+    return Question(t, y.tolist() if isinstance(y, np.ndarray) else y, u.tolist(), state)
+
+
 def _restore(function: Any, state: Any) -> None:
     """Give a controller its memory, in the form that it has: a number, a list, a tuple or an array."""
     form: Any = type(getattr(function, STATE, None))
@@ -109,7 +121,7 @@ def ask_again(inputs: Inputs, checkpoint: Checkpoint, sizes: Array) -> None:
     asked = {k: (terminal, function) for k, terminal, function in inputs.controllers()}
     for k, name in enumerate(inputs.system.channel_names):
         if k in asked:
-            _ask(*asked[k], checkpoint.questions)
+            ask_controller(*asked[k], checkpoint.questions)
         elif wrench[-1, k].tolist() != checkpoint.wrench[k]:
             raise InputError(
                 f"'{name}' at t = {t:.6g}: expected the function or numbers of the run that is to be resumed, "
@@ -117,7 +129,8 @@ def ask_again(inputs: Inputs, checkpoint: Checkpoint, sizes: Array) -> None:
             )
 
 
-def _ask(terminal: Any, function: Any, questions: dict[str, Question]) -> None:
+def ask_controller(terminal: Any, function: Any, questions: dict[str, Question]) -> None:
+    """Give a controller its memory, and refuse one that does not answer as that of the run."""
     question = questions.get(terminal.name)
     if question is None:
         raise InputError(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from porthos.integrate.checkpoint import Question, state_of
+from porthos.integrate.checkpoint import Question, question, state_of
 from porthos.integrate.inputs import Inputs, evaluate, wants_state
 from porthos.integrate.sensing import Sensed, require_samples
 from porthos.kernels.feedback import NOBODY, QUESTION, Feedback
@@ -75,7 +75,9 @@ class Controllers:
                 state = state_of(terminal.name, function) if self.remembers else None
                 seen = (y.copy() if several else y.item(0), *([self.sensed] if all_of_it else []))
                 evaluate(terminal, u, function, t, *seen)
-                questions[terminal.name] = Question(t, y.tolist() if several else y.item(0), u.tolist(), state)
+                questions[terminal.name] = question(
+                    terminal.name, function, all_of_it, t, y if several else y.item(0), u, state
+                )
             self.questions = questions
         except BaseException as error:  # noqa: BLE001 - no exception passes through compiled code; march raises it
             self.error = error

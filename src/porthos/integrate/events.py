@@ -57,7 +57,17 @@ class Watch:
                 raise PorthosError(f"simulate: events: '{name}': expected a function of (t, x), found {each!r}.")
         events = {name: each if isinstance(each, Event) else Event(each) for name, each in (given or {}).items()}
         self.events, self.happened = events, list[Occurrence]()
-        self._values = {name: self._value(name, t, x) for name in events}
+        self.values = {name: self._value(name, t, x) for name in events}  # at the last end of a step
+
+    def go_to(self, t: float, x: Array, values: Mapping[str, float]) -> None:
+        """Go on from a state where the events had these values."""
+        self.values = {name: self._value(name, t, x) for name in self.events}
+        for name in {*self.values, *values}:
+            if self.values.get(name) != values.get(name):
+                raise InputError(
+                    f"event '{name}' at t = {t:.6g}: expected the events of the run that is to be resumed, of which it "
+                    f"was {values.get(name, 'none')}, found {self.values.get(name, 'none')}. Give the same functions."
+                )
 
     def _value(self, name: str, t: float, x: Array) -> float:
         """The function of an event, or an InputError with its name and the time."""
@@ -78,8 +88,8 @@ class Watch:
         """
         crossings = []
         for name, event in self.events.items():
-            before, after = self._values[name], self._value(name, t + h, x1)
-            self._values[name] = after
+            before, after = self.values[name], self._value(name, t + h, x1)
+            self.values[name] = after
             if before * after < 0.0 or (after == 0.0 and before != 0.0):
                 rises = 1 if before < 0.0 else -1
                 if event.direction in (0, rises):

@@ -74,4 +74,4 @@ class HEDOP5(MechanicalScheme):
         X = np.hstack([Q[:STAGES], V, Lambda])
         change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
         error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(motion.m)])
-        return EmbeddedStep.explicit(X[-1], X, solve, error, motion.meets(at.t + h, X[-1, :n], ASTRAY))
+        return EmbeddedStep.explicit(X[-1], X, error, motion.meets(at.t + h, X[-1, :n], ASTRAY))

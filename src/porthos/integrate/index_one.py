@@ -86,7 +86,7 @@ class IndexOne(MechanicalScheme):
         end = self._projected(motion, t + h, Y[-1], solve) if projected else Y[-1]
         x = np.append(end, multipliers[-1])
         error = np.append(h * self.estimate(slopes), np.zeros(system.m))
-        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), solve, error, motion.meets(t + h, end[:n], ASTRAY))
+        return EmbeddedStep.explicit(x, np.hstack([Y, multipliers]), error, motion.meets(t + h, end[:n], ASTRAY))
 
     def _solver(self, motion: Motion, t: float, q: Array, v: Array) -> Solver:
         """How to solve with [M G^T; G 0]."""

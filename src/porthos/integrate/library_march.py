@@ -10,9 +10,11 @@ import numpy as np
 
 from porthos.errors import InputError, Status
 from porthos.integrate.adaptive_march import landings
+from porthos.integrate.march import UNFINISHED
 from porthos.integrate.newton import Iterate
-from porthos.integrate.state_march import Piece, States, Walk
+from porthos.integrate.recording import Piece, States
 from porthos.integrate.state_scheme import Step
+from porthos.integrate.walk import Walk
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.watching import FunctionError, watching
@@ -94,7 +96,7 @@ class _March:
                 outcome = error.status, str(error)
             except StoppedError as error:
                 outcome = self._reason(error)
-        if not outcome[0].wanted and self.walk.recorder.rows[-1][0] != self.t:
+        if not outcome[0].wanted and self.walk.recorder.latest != self.t:
             self.walk.node(self.t, self.x, self.held)
         return self.walk.states(*outcome)
 
@@ -123,6 +125,8 @@ class _March:
             if self.walk.interrupted():
                 return Status.INTERRUPTED, Status.INTERRUPTED.value
             self.walk.progress(self.t)
+            if self.walk.due:  # what a library remembers stays in it
+                self.walk.hand_on(Status.INTERRUPTED, UNFINISHED, None)
         return (Status.OK, Status.OK.value) if self.t == self.end else None
 
     def _take(self, span: Span) -> tuple[Status, str] | None:
@@ -151,5 +155,5 @@ def _piece(walk: Walk, held: Array, span: Span, t: float, end: float) -> Piece:
     times = [t, (t + end) / 2, float(np.nextafter(end, t))]
     u = np.array([walk.signals.at(each, held) for each in times])
     stages = np.array([span.state(t), span.state(times[1]), span.state(end)])
-    found = Iterate(np.empty(0), np.copy, span.evaluations if end == span.end else 0, True)
+    found = Iterate(np.empty(0), None, span.evaluations if end == span.end else 0, True)
     return Piece(t, end - t, stages[0], u, Step(stages[2], stages, found))

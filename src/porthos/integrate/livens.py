@@ -91,7 +91,7 @@ class LivensStep:
     lost: float
     iterations: int
     converged: bool
-    solver: Solver  # for the next step
+    solver: Solver | None  # for the next step
 
 
 def plain_step(

@@ -12,8 +12,8 @@ import numpy as np
 from porthos.errors import InputError, Status
 from porthos.integrate.livens import Livens, LivensStep, plain_step
 from porthos.integrate.newton import Solver
+from porthos.integrate.recording import States, outputs_at
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_march import States, outputs_at
 from porthos.integrate.tableaus import gauss
 from porthos.kernels.livens_choices import GONZALEZ, ITOH_ABE, MEAN_VALUE
 from porthos.kernels.newton import CONVERGED, ORDERS, SINGULAR, STALLED

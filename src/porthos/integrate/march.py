@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from porthos.errors import InputError, Status
 from porthos.integrate.checkpoint import Checkpoint, Question, packed, unpack
 from porthos.integrate.controllers import Controllers
 from porthos.integrate.energy_watch import EnergyWatch
+from porthos.integrate.events import Occurrence
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.progress import Progress, silent
 from porthos.integrate.scheme import Scheme
@@ -86,8 +87,8 @@ class Store(Protocol):
     def resumable(self) -> bool:
         """Whether it keeps from where the run could go on."""
 
-    def append(self, block: March, checkpoint: Checkpoint | None) -> None:
-        """Keep the next states, and from where the run could go on; None if it is not to go on after them."""
+    def append(self, block: Any, checkpoint: Checkpoint | None, events: Sequence[Occurrence] = ()) -> None:
+        """Keep the next states, from where the run could go on, None if it is not to, and what happened on the way."""
 
     def end(self, status: Status, message: str) -> None:
         """Keep how the run ended."""
@@ -107,9 +108,9 @@ class Memory:
     def __init__(self) -> None:
         self._parts: list[March] = []
 
-    def append(self, block: March, checkpoint: Checkpoint | None) -> None:
+    def append(self, block: Any, checkpoint: Checkpoint | None, events: Sequence[Occurrence] = ()) -> None:
         """Keep the next states."""
-        del checkpoint
+        del checkpoint, events
         self._parts.append(block)
 
     def end(self, status: Status, message: str) -> None:
@@ -195,7 +196,8 @@ def _checkpoint(run: _Run, every: int, controllers: Controllers) -> Checkpoint |
     """From where the run can go on; None if it failed, or stands between two recorded states."""
     if run.status not in (Status.OK, Status.INTERRUPTED) or run.done % every or run.wrench is None:
         return None
-    return Checkpoint(run.done, packed((run.q, run.v, run.memory)), run.wrench.tolist(), controllers.questions)
+    memory, rows = packed((run.q, run.v, run.memory)), run.done // every + 1
+    return Checkpoint(run.done, memory, run.wrench.tolist(), controllers.questions, rows)
 
 
 def march_in_blocks(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from porthos.kernels.equilibration import Columns, equilibrate
-from porthos.notation import Array
+from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Matrix, dense
 
 Solver = Callable[[Array], Array]
@@ -31,7 +34,7 @@ class Iterate:
     """Where Newton's method ended: the unknowns, the solver to go on with, and how it went."""
 
     value: Array
-    solver: Solver
+    solver: Solver | None  # None where the next step needs no solver of this one
     iterations: int
     converged: bool
 
@@ -74,6 +77,63 @@ def newton(
     return Iterate(W, solver, iterations, False)
 
 
+@dataclass(frozen=True, eq=False)
+class DenseFactors:
+    """Solves with the factors of a matrix whose rows and columns were scaled."""
+
+    row: Array
+    column: Array
+    factors: Array
+    pivots: IntArray
+
+    def __call__(self, b: Array) -> Array:
+        """A^-1 b."""
+        return self.column * lapack.dgetrs(self.factors, self.pivots, self.row * b)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoInverse:
+    """The same for a matrix whose rows repeat others."""
+
+    row: Array
+    column: Array
+    inverse: NDArray[np.floating[Any]]
+
+    def __call__(self, b: Array) -> Array:
+        """The solution of least norm."""
+        return self.column * (self.inverse @ (self.row * b))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFactors:
+    """The same for a sparse matrix. It keeps the scaled matrix, of which the factors can be made again."""
+
+    row: Array
+    column: Array
+    pointers: IntArray
+    rows: IntArray
+    entries: Array
+
+    @cached_property
+    def lu(self) -> Any:
+        """The factors; RuntimeError if there are none."""
+        size = self.row.size
+        return splu(sparse.csc_array((self.entries, self.rows, self.pointers), shape=(size, size)))
+
+    def __call__(self, b: Array) -> Array:
+        """A^-1 b."""
+        return self.column * self.lu.solve(self.row * b)
+
+
+@dataclass(frozen=True, eq=False)
+class Undefined:
+    """What a matrix that is not finite gives."""
+
+    def __call__(self, b: Array) -> Array:
+        """Not a number."""
+        return np.full(b.shape, np.nan)
+
+
 def factorised(matrix: Matrix) -> Solver:
     """A function that solves with the matrix, after scaling its rows and columns to largest entries of one.
 
@@ -86,7 +146,7 @@ def factorised(matrix: Matrix) -> Solver:
             return solver
     A = dense(matrix)
     if not np.all(np.isfinite(A)):
-        return _undefined
+        return Undefined()
     row = _reciprocal(np.abs(A).max(axis=1))
     A = row[:, None] * A
     column = _reciprocal(np.abs(A).max(axis=0))
@@ -94,9 +154,8 @@ def factorised(matrix: Matrix) -> Solver:
     factors, pivots, info = lapack.dgetrf(A)
     reciprocal_condition = lapack.dgecon(factors, np.abs(A).sum(axis=0).max())[0] if info == 0 else 0.0
     if reciprocal_condition < SINGULAR:
-        inverse = np.linalg.pinv(A, rcond=1e-13)
-        return lambda b: column * (inverse @ (row * b))
-    return lambda b: column * lapack.dgetrs(factors, pivots, row * b)[0]
+        return PseudoInverse(row, column, np.linalg.pinv(A, rcond=1e-13))
+    return DenseFactors(row, column, factors, pivots)
 
 
 def _sparse_solver(A: sparse.csc_array) -> Solver | None:
@@ -109,10 +168,11 @@ def _sparse_solver(A: sparse.csc_array) -> Solver | None:
     given, most = Columns(A.indptr, A.indices, A.data), A.data.size + n
     scaled = Columns(np.empty(n + 1, dtype=np.int32), np.empty(most, dtype=np.int32), np.empty(most))
     if not equilibrate(given, scaled, row, column):
-        return _undefined
+        return Undefined()
     pointers, rows, entries = scaled.pointers, scaled.rows[: scaled.pointers[n]], scaled.entries[: scaled.pointers[n]]
+    solver = SparseFactors(row, column, pointers, rows, entries)
     try:
-        lu = splu(sparse.csc_array((entries, rows, pointers), shape=A.shape))
+        lu = solver.lu
     except RuntimeError:  # exactly singular
         if n > LARGEST_DENSE:
             raise
@@ -121,12 +181,7 @@ def _sparse_solver(A: sparse.csc_array) -> Solver | None:
         probe, norm = np.cos(np.arange(n) ** 2), np.add.reduceat(np.abs(entries), pointers[:-1]).max()
         if not SINGULAR * norm * np.abs(lu.solve(probe)).sum() < np.abs(probe).sum():
             return None
-    return lambda b: column * lu.solve(row * b)
-
-
-def _undefined(b: Array) -> Array:
-    """What a matrix that is not finite gives."""
-    return np.full(b.shape, np.nan)
+    return solver
 
 
 def _reciprocal(largest: Array) -> Array:

@@ -6,7 +6,7 @@ here only the rates (2/h (u, a), 2/h^2 lam') of the step before go on, as a gues
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, log2
 from typing import Any, Self
@@ -16,8 +16,8 @@ import numpy as np
 from porthos.errors import Status
 from porthos.integrate.march import STATUS, March, empty_record
 from porthos.integrate.newton import Iterate
+from porthos.integrate.recording import Piece, Recorder, States, nodal_inputs
 from porthos.integrate.scheme import VELOCITY, Scheme
-from porthos.integrate.state_march import Piece, Recorder, States, nodal_inputs
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step
 from porthos.integrate.tableaus import Tableau, composed, gauss
 from porthos.kernels.record import Record
@@ -29,6 +29,7 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import nearest_twists, rigid_velocity, twists
 
 Rates = tuple[Array, Array]  # middles of substeps (S,), and 2/h (u, a), 2/h^2 lam' there (S, unknowns)
+OPEN = ("lam", "y", "work", "loss", "angle")  # what is known of an interval before it ends
 REMEMBERED = 3  # steps through which rates are extrapolated
 
 
@@ -36,7 +37,7 @@ REMEMBERED = 3  # steps through which rates are extrapolated
 class ReducedStep(Step):
     """A step, what compiled code recorded of it, and how it ended."""
 
-    record: Record
+    record: Record | None
     status: Status
     rates: tuple[Rates, ...]  # of this step and those before it
     angles: Array  # (F,) of force elements at its end, over many turns
@@ -44,6 +45,11 @@ class ReducedStep(Step):
     def resized(self, ratio: float) -> Self:
         """Rates do not grow with the step."""
         return self
+
+    @property
+    def remembered(self) -> Self:
+        """Without what compiled code recorded."""
+        return replace(self, record=None)
 
     @property
     def failure(self) -> Status:
@@ -110,7 +116,7 @@ class ReducedSteps(MechanicalScheme):
             status = Status.NEWTON_STALLED
         rates = (middles, memory.guess.differences[:, 0] / scale)
         angles = rule.angles(memory).copy()
-        found = Iterate(rates[1], np.asarray, int(record.iterations[0]), status is Status.OK)
+        found = Iterate(rates[1], None, int(record.iterations[0]), status is Status.OK)
         x = np.concatenate([system.from_kernel(q), system.from_kernel(v), np.full(system.m, np.nan)])
         if self.reacts and found.converged:
             x[2 * system.n :] = self._multipliers(at.t + at.h, q, v, at.u[-1], angles)
@@ -175,6 +181,7 @@ class ReducedRecorder(Recorder):
         """Add a step to the interval."""
         assert isinstance(piece.step, ReducedStep)
         made, sums = piece.step.record, self._open
+        assert made is not None
         self._open = made._replace(
             work=made.work[:1] + sums.work,
             loss=made.loss[:1] + sums.loss,
@@ -198,18 +205,36 @@ class ReducedRecorder(Recorder):
         """Those behind the last step."""
         return self._known
 
+    def _turn_to(self, angles: Array) -> None:
+        self._known = angles
+
     def node(self, t: float, x: Array, u: Array) -> None:
         """Record a state and close the interval before it."""
         super().node(t, x, u)
         self._intervals.append(self._open)
         self._open = self._open._replace(work=np.zeros_like(self._open.work), loss=np.zeros_like(self._open.loss))
 
-    def march(self, states: States) -> March:
-        """The raw result of a run of a mechanism."""
+    def memory(self) -> dict[str, Any]:
+        """With what is known of the open interval."""
+        return super().memory() | {name: getattr(self._open, name)[:1] for name in OPEN}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on in that interval."""
+        super().recall(memory)
+        self._open = self._open._replace(**{name: memory[name] for name in OPEN})
+
+    def block(self, status: Status, message: str) -> States | March:
+        """The nodes since the last block, which are then forgotten, but the last."""
+        made = super().block(status, message)
+        self._intervals = self._intervals[-1:]
+        return made
+
+    def raw(self, states: States) -> March:
+        """The raw result of a run of a mechanism, of its latest states."""
         system, n = self._mechanism, self._mechanism.n
+        intervals = self._intervals[-len(states.t) :]
         q, v = (np.array([system.to_kernel(x[k : k + n], rate=bool(k)) for x in states.x])[:, :-1] for k in (0, n))
-        names = ("lam", "y", "work", "loss", "angle")
-        lam, y, work, loss, angle = (np.concatenate([getattr(one, name) for one in self._intervals]) for name in names)
+        lam, y, work, loss, angle = (np.concatenate([getattr(one, name) for one in intervals]) for name in OPEN)
         return March(
             states.t, q, v, nodal_inputs(system, states.t, states.u), lam, y, work, loss, angle, states.iterations,
             states.status, states.message,

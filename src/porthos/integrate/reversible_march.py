@@ -7,13 +7,16 @@ G changes its sign with the direction of time, so a symmetric scheme with these 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from porthos.errors import InputError, PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.newton import factorised
-from porthos.integrate.state_march import States, Walk
-from porthos.integrate.state_scheme import StateScheme
+from porthos.integrate.recording import States
+from porthos.integrate.state_scheme import StateScheme, Step
+from porthos.integrate.walk import Route, Walk
 from porthos.notation import Array
 from porthos.steps import Reversible
 from porthos.system.descriptor import Descriptor
@@ -70,44 +73,54 @@ class _Density:
         return (self.at(q + delta * rate) - self.at(q - delta * rate)) / (2 * delta * self.at(q))
 
 
+class _Steps(Route):
+    """Where a run with reversible steps is: the density of the next step, and the step before it."""
+
+    remembered: ClassVar[tuple[str, ...]] = ("t", "x", "held", "rho", "made", "before")
+
+    def __init__(self, walk: Walk, rule: Reversible, end: float) -> None:
+        super().__init__(walk)
+        self.rule, self.end, self.density = rule, end, _Density(walk.system, rule)
+        self.held = walk.signals.held(0, 0.0, walk.start)
+        self.made = 0
+        self.before: tuple[float, Step] | None = None  # with its size
+        if self.resume():
+            return
+        q, rate = self.density.motion(self.t, self.x, walk.signals.at(self.t, self.held))
+        eps = rule.step
+        self.rho = eps / rule.initial if rule.initial else self.density.at(q) + eps / 2 * self.density.growth(q, rate)
+        walk.node(self.t, self.x, self.held)
+
+    def attempt(self) -> None:
+        """One step, and the density of the next."""
+        walk, eps = self.walk, self.rule.step
+        h = eps / self.rho
+        lands = h >= (self.end - self.t) * (1 - ROUND_OFF)
+        h = self.end - self.t if lands else h
+        guess = None if self.before is None else self.before[1].resized(h / self.before[0])
+        piece = walk.piece(self.t, h, self.x, self.held, guess)
+        last = walk.last(piece, self.held)
+        q, rate = self.density.motion(self.t + h, piece.step.x, walk.signals.at(self.t + h, self.held))
+        rho = self.rho + eps * self.density.growth(q, rate)
+        if not piece.step.converged:
+            self.outcome = walk.stalled(piece, self.held)
+            return
+        if last is not None:
+            self.outcome = walk.end(last, self.held)
+            return
+        walk.recorder.step(piece)
+        self.t, self.x, self.rho, self.made = self.end if lands else self.t + h, piece.step.x, rho, self.made + 1
+        self.before = (h, piece.step.remembered)
+        walk.node(self.t, self.x, self.held)
+        if lands:
+            self.outcome = Status.OK, Status.OK.value
+        elif not rho > 0.0:
+            words = f"Reversible: the density changes too fast at t = {self.t:.6g}. Halve its step."
+            self.outcome = Status.BAD_INPUT, words
+        elif self.made >= self.rule.max_steps:
+            self.outcome = Status.TOO_MANY_STEPS, Status.TOO_MANY_STEPS.value
+
+
 def march_reversibly(walk: Walk, rule: Reversible, end: float) -> States:
     """Step from 0 to `end` and keep the ends of all steps; only the last step is cut, so that it ends there."""
-    signals, density, eps = walk.signals, _Density(walk.system, rule), rule.step
-    t, x, held = 0.0, walk.start.copy(), signals.held(0, 0.0, walk.start)
-    q, rate = density.motion(t, x, signals.at(t, held))
-    rho = eps / rule.initial if rule.initial else density.at(q) + eps / 2 * density.growth(q, rate)
-    before, outcome = None, (Status.TOO_MANY_STEPS, Status.TOO_MANY_STEPS.value)
-    walk.node(t, x, held)
-    for _ in range(rule.max_steps):
-        h = eps / rho
-        lands = h >= (end - t) * (1 - ROUND_OFF)
-        h = end - t if lands else h
-        try:
-            guess = None if before is None else before.step.resized(h / before.h)
-            piece = walk.piece(t, h, x, held, guess)
-            last = walk.last(piece, held)
-            q, rate = density.motion(t + h, piece.step.x, signals.at(t + h, held))
-            rho += eps * density.growth(q, rate)
-        except InputError as error:
-            outcome = error.status, str(error)
-            break
-        if not piece.step.converged:
-            outcome = walk.stalled(piece, held)
-            break
-        if last is not None:
-            outcome = walk.end(last, held)
-            break
-        walk.recorder.step(piece)
-        t, x, before = end if lands else t + h, piece.step.x, piece
-        walk.node(t, x, held)
-        if lands or walk.interrupted():
-            outcome = (status := Status.OK if lands else Status.INTERRUPTED), status.value
-            break
-        if not rho > 0.0:
-            outcome = (
-                Status.BAD_INPUT,
-                f"Reversible: the density changes too fast at t = {t:.6g}. Halve its step.",
-            )
-            break
-        walk.progress(t)
-    return walk.states(*outcome)
+    return _Steps(walk, rule, end).states()

@@ -20,9 +20,10 @@ from porthos.errors import PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.newton import Solver, factorised
+from porthos.integrate.recording import States
 from porthos.integrate.scheme import Needs
-from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import OwnSteps
+from porthos.integrate.walk import Walk
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.accelerations import RATE, AccelerationForm, pull

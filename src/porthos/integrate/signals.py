@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import InputError
+from porthos.integrate.checkpoint import Question, question, state_of
 from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of, wants_state
 from porthos.integrate.sensing import Sensed, require_samples
 from porthos.notation import Array
@@ -25,13 +26,14 @@ class Signals:
 
     def __init__(self, system: Descriptor, given: Mapping[str, Any] | None, steps: int) -> None:
         self.system = system
+        self.remembers, self.questions = False, dict[str, Question]()  # the last ones to controllers, if it remembers
         terminals = [
             Terminal(name, -1, np.eye(place.stop - place.start), system.sources.get(name))
             for name, place in system.ports.items()
         ]
         given = known_ports(system.name, terminals, given)
         self._constant = np.zeros(system.width)
-        self._parts = []
+        self._parts, self.signals = [], list[tuple[Terminal, str, Any]]()
         for terminal, place in zip(terminals, system.ports.values(), strict=True):
             kind, source = signal_of(terminal, given.get(terminal.name), steps)
             if kind == CONTROLLER and wants_state(source) and not isinstance(system, MechanicalSystem):
@@ -39,6 +41,7 @@ class Signals:
                     f"port '{terminal.name}': expected a controller u(t, y), found one that asks for the state too, "
                     f"which is that of a mechanism, and '{system.name}' is none."
                 )
+            self.signals.append((terminal, kind, source))
             if kind == "constant":
                 self._constant[place] = source
             else:
@@ -71,9 +74,20 @@ class Signals:
                 u[place] = source[min(step, len(source) - 1)]
             elif kind == CONTROLLER:
                 seen = y[place].copy() if place.stop - place.start > 1 else float(y[place.start])
-                more = [self._sensed(x)] if wants_state(source) else []
-                evaluate(terminal, u[place], source, (step + 0.5) * h, seen, *more)
+                self._ask(terminal, source, (step + 0.5) * h, seen, x, u[place])
         return u
+
+    def _ask(self, terminal: Terminal, controller: Any, t: float, y: Any, x: Array, u: Array) -> None:
+        """Ask a controller, and note question and answer."""
+        whole = wants_state(controller)
+        before = state_of(terminal.name, controller) if self.remembers else None
+        evaluate(terminal, u, controller, t, y, *([self._sensed(x)] if whole else []))
+        if self.remembers:
+            self.questions[terminal.name] = question(terminal.name, controller, whole, t, y, u, before)
+
+    def controllers(self) -> list[tuple[Terminal, Any]]:
+        """Those that a run asks."""
+        return [(terminal, source) for kind, terminal, _, source in self._parts if kind == CONTROLLER]
 
     def _sensed(self, x: Array) -> Sensed:
         """What a controller sees of a mechanism."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from porthos.errors import PorthosError, Status
-from porthos.integrate.newton import Iterate, Solver, newton
+from porthos.integrate.newton import Iterate, newton
 from porthos.integrate.scheme import VELOCITY, Iterated, Needs
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
@@ -74,6 +74,11 @@ class Step:
         """What a step of another size may start from: its unknowns grow with it."""
         return replace(self, found=replace(self.found, value=ratio * self.found.value))
 
+    @property
+    def remembered(self) -> Self:
+        """All of it that the next step may need."""
+        return self
+
 
 class IncrementStep(Step):
     """A step whose unknowns are the increments of its stages."""
@@ -91,9 +96,9 @@ class EmbeddedStep(Step):
     error: Array
 
     @classmethod
-    def explicit(cls, x: Array, stages: Array, solver: Solver, error: Array, met: bool) -> Self:
+    def explicit(cls, x: Array, stages: Array, error: Array, met: bool) -> Self:
         """One without unknowns; it failed if its end is not finite, or did not meet the constraints."""
-        return cls(x, stages, Iterate(np.empty(0), solver, 0, bool(np.isfinite(x).all()) and met), error)
+        return cls(x, stages, Iterate(np.empty(0), None, 0, bool(np.isfinite(x).all()) and met), error)
 
 
 class StateScheme(Iterated):

@@ -21,10 +21,11 @@ from porthos.errors import PorthosError, Status
 from porthos.integrate.adaptive_march import with_rate
 from porthos.integrate.library_march import Course, Span, StoppedError, march_library
 from porthos.integrate.options import HIGHEST_IDA
+from porthos.integrate.recording import States
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import Needs
-from porthos.integrate.state_march import States, Walk
 from porthos.integrate.state_scheme import OwnSteps
+from porthos.integrate.walk import Walk
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.descriptor import Matrix, dense

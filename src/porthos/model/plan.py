@@ -17,31 +17,35 @@ import numpy as np
 
 from porthos.model.controllers import PD, EnergyShaping
 from porthos.model.signals import SIGNALS, TimeSignal
+from porthos.steps import Adaptive
 
-KNOWN: dict[str, type] = {cls.__name__: cls for cls in (*SIGNALS, PD, EnergyShaping)}
+KNOWN: dict[str, type] = {cls.__name__: cls for cls in (*SIGNALS, PD, EnergyShaping, Adaptive)}
 
 
 @dataclass(frozen=True)
 class Python:
     """A function that a file cannot hold."""
 
-    kind: str  # what it is: "function of time" or "controller"
+    kind: str  # what it is: "function of time", "controller", "event" or "density of steps"
 
 
 @dataclass(frozen=True)
 class Plan:
     """`inputs` has the value of each port, `loads` the parts of each load: its force, its torque, or both.
 
-    `motions` has what each drive follows, `hold` the bodies that stayed where they were put.
+    `motions` has what each drive follows, `hold` the bodies that stayed where they were put, `events` what was watched.
     """
 
-    step: float
-    steps: int
+    scheme: str  # as `spelled` reads it
+    step: float | Adaptive | Python
+    end: float
     every: int
+    times: tuple[float, ...] | None
     inputs: Mapping[str, Any]
     loads: Mapping[str, tuple[Any, ...]]
     motions: Mapping[str, Any]
     hold: tuple[str, ...]
+    events: Mapping[str, Any]
 
     @property
     def text(self) -> str:
@@ -49,8 +53,10 @@ class Plan:
         inputs = {name: _write(value) for name, value in self.inputs.items()}
         loads = {name: [_write(part) for part in parts] for name, parts in self.loads.items()}
         motions = {name: _write(value) for name, value in self.motions.items()}
-        numbers = {"step": self.step, "steps": self.steps, "every": self.every}
-        return json.dumps({**numbers, "inputs": inputs, "loads": loads, "motions": motions, "hold": self.hold})
+        events = {name: _write(value) for name, value in self.events.items()}
+        told = {"scheme": self.scheme, "step": _write(self.step), "end": self.end, "every": self.every}
+        named = {"inputs": inputs, "loads": loads, "motions": motions, "events": events}
+        return json.dumps({**told, "times": self.times, **named, "hold": self.hold})
 
     @classmethod
     def read(cls, text: str) -> Plan:
@@ -59,7 +65,10 @@ class Plan:
         inputs = {name: _read(value) for name, value in data["inputs"].items()}
         loads = {name: tuple(_read(part) for part in parts) for name, parts in data["loads"].items()}
         motions = {name: _read(value) for name, value in data["motions"].items()}
-        return cls(data["step"], data["steps"], data["every"], inputs, loads, motions, tuple(data["hold"]))
+        events = {name: _read(value) for name, value in data["events"].items()}
+        times = None if data["times"] is None else tuple(data["times"])
+        told = (data["scheme"], _read(data["step"]), data["end"], data["every"], times)
+        return cls(*told, inputs, loads, motions, tuple(data["hold"]), events)
 
     def missing(self) -> dict[str, str]:
         """Loads, ports and drives whose functions have to be given again, and what they are."""

@@ -20,13 +20,13 @@ from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
-from porthos.integrate.scheme import Scheme
-from porthos.kernels.tables import LENGTH, PIECE_TERMS, PIECES, TURN, VALUE
+from porthos.integrate.state_scheme import OwnSteps
 from porthos.notation import file_path, flag
 from porthos.results.journal import at_rest, recover
+from porthos.results.places import check_places
 from porthos.results.states import StateTrajectory
 from porthos.results.storage import FORMAT, GROUP, MARCH, MECHANISM, SIZES, TABLES
-from porthos.results.stored_states import PLACES, read_states
+from porthos.results.stored_states import PLACES, StoredStates, read_states
 from porthos.results.trajectory import Trajectory
 from porthos.system.drives import Driven
 from porthos.system.initial import Adjustment
@@ -82,37 +82,49 @@ def load(path: str | Path, lazy: bool | None = None) -> Trajectory | StateTrajec
     if lazy is not None:
         flag(lazy, "load: lazy")
     _look(path)
-    with explained(path), _sound(path), _opened(path) as file:
-        if GROUP not in file and PLACES in file.attrs:
-            return read_states(_attributes(file), {name: _all(file[name]) for name in file})
+    with explained(path), _sound(path), opened(path) as file:
+        if PLACES in file.attrs:
+            return _states(path, file)
         return _trajectory(*_read(path, file, lazy))
+
+
+def _states(path: Path, file: Any) -> StoredStates:
+    """A run over states; files of older versions have it in the root alone."""
+    if GROUP in file:
+        _refuse_newer(path, _attributes(file[GROUP]))
+    return read_states(_attributes(file), {name: _all(file[name]) for name in file if name != GROUP})
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A run in a file that can go on."""
+    """A run in a file that can go on; `tables` has those of a mechanism."""
 
-    system: MechanicalSystem
-    scheme: str
+    run: Trajectory | StoredStates
     plan: str
     checkpoint: Checkpoint
     tables: dict[str, Any]
-    origin: Origin | None
 
 
 def unfinished(path: Path) -> Unfinished:
     """The run of a file from where it can go on, or an error that says why it cannot."""
     _look(path)
-    with explained(path), _sound(path), _opened(path) as file:
-        attributes, tables = _read(path, file, lazy=True)
-        group = file[GROUP]
-        _refuse(path, attributes, "plan" in group, float(group["t"][-1]))
+    with explained(path), _sound(path), opened(path) as file:
+        run: Trajectory | StoredStates
+        tables: dict[str, Any] = {}
+        if PLACES in file.attrs:
+            run = _states(path, file)
+        else:
+            attributes, tables = _read(path, file, lazy=True)
+            run = _trajectory(attributes, tables)
+        group = file.get(GROUP, {})
+        attributes = _attributes(group or file)
+        _refuse(path, attributes, "plan" in group, float(run.raw.t[-1]))
         plan, memory = group["plan"][...].tobytes().decode(), group["memory"][...]
         kept = json.loads(attributes["checkpoint"])
-        if kept.pop("checks") != checks(plan, memory):
+        checkpoint = Checkpoint.read(kept, memory)
+        if kept["checks"] != checks(plan, checkpoint.memory):
             raise ValueError("the checkpoint has changed since it was written")
-        run = _trajectory(attributes, tables)
-        return Unfinished(run.system, run.scheme, plan, Checkpoint.read(kept, memory), tables, run.origin)
+        return Unfinished(run, plan, checkpoint, tables)
 
 
 def checks(plan: str, memory: NDArray[np.uint8]) -> list[int]:
@@ -127,11 +139,11 @@ def _refuse(path: Path, attributes: dict[str, Any], planned: bool, end: float) -
         found = "one that reached its end. There is nothing left to do; open it with porthos.load."
     elif status is not Status.INTERRUPTED:
         found = f"one that failed: {attributes['message']} It would fail there again; mend the cause and run it anew."
-    elif not planned and not _steps_in_reduced_form(attributes["scheme"]):
+    elif _remembers_elsewhere(attributes["scheme"]):
         found = (
-            f"one with {attributes['scheme'].partition('(')[0]}, a scheme over states, whose runs cannot go on from a "
-            f"file. It holds all states up to t = {end:.6g}: open it with porthos.load. Run it anew, to that time or "
-            "further; runs with ph.Midpoint, ph.MidpointGGL and their compositions can be resumed."
+            f"one with {attributes['scheme'].partition('(')[0]}, whose memory is within a library and in no file. It "
+            f"holds all states up to t = {end:.6g}: open it with porthos.load. Run it anew, to that time or further; "
+            "runs with schemes of Porthos itself, such as ph.RadauIIA(3), can be resumed."
         )
     elif not planned:
         found = "a copy that was saved. Resume the file that simulate(..., out=...) wrote, or run it anew."
@@ -146,15 +158,15 @@ def _refuse(path: Path, attributes: dict[str, Any], planned: bool, end: float) -
         raise ResultError(f"'{path}': expected a run that was interrupted, found {found}")
 
 
-def _steps_in_reduced_form(scheme: str) -> bool:
-    """Whether runs of a scheme are written while they go on."""
+def _remembers_elsewhere(scheme: str) -> bool:
+    """Whether what a scheme remembers between steps is in a library."""
     name = scheme.partition("(")[0]
-    return name in SCHEMES and issubclass(scheme_class(name), Scheme)
+    return name in SCHEMES and issubclass(scheme_class(name), OwnSteps)
 
 
 def stored(path: Path) -> March:
     """The states of a run in a file, left there."""
-    with _opened(path) as file:
+    with opened(path) as file:
         group = file[GROUP]
         return _march(_attributes(group), {name: _stored(path, group, name) for name in MARCH})
 
@@ -171,7 +183,8 @@ def _stored(path: Path, group: Any, name: str) -> Stored:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[Any]:
+    """A file to read from."""
     import h5py  # h5netcdf would leave a damaged file open, and locked
 
     with explained(path), h5py.File(path, "r") as file:
@@ -241,17 +254,12 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
     """Attributes and tables of the group; refuses runs over states, files of a newer Porthos, and incomplete ones."""
     if GROUP not in file:
         raise ResultError(
-            f"'{path}': expected a result written by Trajectory.save, found a run over states, whose functions are in "
-            "no file: it cannot go on from it. Look at it with porthos.load, or with xarray.open_dataset."
+            f"'{path}': expected a result written by Trajectory.save, found a NetCDF4 file of another kind. Look at it "
+            "with xarray.open_dataset."
         )
     group = file[GROUP]
     attributes = _attributes(group)
-    if attributes["format"] > FORMAT:
-        raise ResultError(
-            f"'{path}': expected format {FORMAT}, found format {attributes['format']}, written by Porthos "
-            f"{attributes.get('porthos_version')}. Update Porthos (pip install -U porthos), or open the file with "
-            "xarray.open_dataset."
-        )
+    _refuse_newer(path, attributes)
     left = {name: _stored(path, group, name) for name in MARCH if name in group}
     if lazy is None:
         lazy = sum(values.dtype.itemsize * math.prod(values.shape) for values in left.values()) > LARGE
@@ -264,8 +272,18 @@ def _read(path: Path, file: Any, lazy: bool | None) -> tuple[dict[str, Any], dic
             sizes.setdefault(d, n) != n for d, n in zip(dimensions, values.shape, strict=True)
         ):
             raise ValueError(f"table '{name}' has shape {values.shape}, expected {dimensions} of {sizes}")
-    _check_places(tables, sizes)
+    check_places(tables, sizes)
     return attributes, tables
+
+
+def _refuse_newer(path: Path, attributes: dict[str, Any]) -> None:
+    """Refuse files of a newer Porthos."""
+    if attributes["format"] > FORMAT:
+        raise ResultError(
+            f"'{path}': expected format {FORMAT}, found format {attributes['format']}, written by Porthos "
+            f"{attributes.get('porthos_version')}. Update Porthos (pip install -U porthos), or open the file with "
+            "xarray.open_dataset."
+        )
 
 
 def _attributes(group: Any) -> dict[str, Any]:
@@ -276,74 +294,6 @@ def _attributes(group: Any) -> dict[str, Any]:
 def _all(variable: Any) -> NDArray[Any]:
     """The values of a table; texts as str."""
     return variable.asstr()[...] if variable.dtype.kind == "O" else variable[...]
-
-
-def _check_places(tables: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Compiled code trusts the tables, so no number of a body or row may point outside them."""
-    bodies, rows, ports = sizes["n_body"], sizes["n_row"], sizes["n_port"]
-    edges = tables["joint_row"]
-    links = sizes["n_joint"] + sizes["n_element"]
-    if sizes["n_body_ground"] != bodies + 1 or (sizes["n_link"], sizes["n_link_edge"]) != (links, links + 1):
-        raise ValueError("tables of different systems")
-    _check_laws(tables, sizes)
-    _check_drives(tables, sizes)
-    _check_gears(tables, sizes)
-    if edges[0] != 0 or edges[-1] != rows or np.any(np.diff(edges) < 0):
-        raise ValueError("table 'joint_row' does not divide the rows among the joints")
-    for name, limit in (("row_body", bodies + 1), ("joint_body", bodies + 1)):
-        if np.any(tables[name] < 0) or np.any(tables[name] >= limit):
-            raise ValueError(f"table '{name}' names a body that does not exist")
-    _check_loads(tables, bodies)
-    if np.any(tables["port_body"] != tables["load_body"]) or tables["port_inputs"].sum() != sizes["n_input"]:
-        raise ValueError(f"the tables of the {ports} loads and ports contradict each other")
-
-
-def _check_loads(tables: dict[str, Any], bodies: int) -> None:
-    """Loads act on bodies; a port in a joint may have the ground on one side."""
-    body, other = tables["load_body"], tables["load_other"]
-    last = np.where(other >= 0, bodies, bodies - 1)
-    if np.any(body < 0) or np.any(body > last) or np.any(other < -1) or np.any(other > bodies) or np.any(body == other):
-        raise ValueError("table 'load_body' or 'load_other' names a body that does not exist")
-    if not np.all(np.isin(tables["load_turning"], (0, 1))):
-        raise ValueError("table 'load_turning' has a number that means nothing")
-
-
-def _check_laws(tables: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Rows of joints have no law, those of force elements one of the table; pieces lie in theirs."""
-    laws, first = tables["row_law"], tables["joint_row"][sizes["n_joint"]]
-    if np.any(laws[:first] != -1) or np.any(laws[first:] < 0) or np.any(laws[first:] >= sizes["n_law"]):
-        raise ValueError("table 'row_law' does not fit the joints and force elements")
-    for name, limit in (
-        ("law_measure", 2),
-        ("law_form", PIECES),
-        ("law_terms", PIECE_TERMS),
-        ("law_pieces", sizes["n_piece"]),
-        ("law_pressing", first),
-    ):
-        if np.any(tables[name] < 0) or np.any(tables[name] > limit):
-            raise ValueError(f"table '{name}' has a number that means nothing")
-    counts = np.bincount(laws[first:], minlength=sizes["n_law"])
-    if np.any(counts != np.where(tables["law_measure"] == TURN, 2, 1)) or np.any(np.diff(laws[first:]) < 0):
-        raise ValueError("table 'row_law' does not give each law its rows")
-
-
-def _check_drives(tables: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Drives follow rows of joints that look as they should."""
-    rows, last = tables["drive_row"], tables["joint_row"][sizes["n_joint"]]
-    if sizes["n_channel"] != sizes["n_port"] + sizes["n_drive"]:
-        raise ValueError("the tables of loads, ports and drives contradict each other")
-    if np.any(rows < 0) or np.any(rows >= last) or not np.all(np.isin(tables["drive_measure"], (LENGTH, VALUE, TURN))):
-        raise ValueError("table 'drive_row' or 'drive_measure' has a number that means nothing")
-
-
-def _check_gears(tables: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Gears are rows of joints in their order, each with one or two wheels."""
-    rows, last = tables["gear_row"], tables["joint_row"][sizes["n_joint"]]
-    if np.any(rows < 0) or np.any(rows >= last) or np.any(np.diff(rows) <= 0) or not np.all(tables["gear_pitch"] > 0.0):
-        raise ValueError("table 'gear_row' or 'gear_pitch' has a number that means nothing")
-    wheels, sides = tables["wheel_row"], np.stack([tables["wheel_side"], tables["wheel_part"]])
-    if np.any(np.diff(wheels) < 0) or not np.array_equal(np.unique(wheels), rows) or not np.all(np.isin(sides, (0, 1))):
-        raise ValueError("table 'wheel_row', 'wheel_side' or 'wheel_part' has a number that means nothing")
 
 
 def _trajectory(attributes: dict[str, Any], tables: dict[str, Any]) -> Trajectory:

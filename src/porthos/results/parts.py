@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.errors import PorthosError, nearest
-from porthos.integrate.state_march import States, as_march
+from porthos.integrate.recording import States, as_march
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory

@@ -14,7 +14,7 @@ from porthos.errors import PorthosError, Status
 from porthos.integrate.catalogue import brief
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
-from porthos.integrate.state_march import States
+from porthos.integrate.recording import States
 from porthos.notation import Array, IntArray, file_path
 from porthos.system.descriptor import Descriptor
 

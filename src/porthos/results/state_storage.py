@@ -1,21 +1,15 @@
-"""Runs over states as an xarray Dataset and as a NetCDF4 file; names are labels of its dimensions."""
+"""Runs over states as an xarray Dataset; names are labels of its dimensions."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porthos.errors import ResultError
-from porthos.notation import file_path
-from porthos.results.seal import seal_file
 from porthos.results.state_quantities import CONNECTIONS, OF_CONNECTIONS, WHOLE, Series, series
 from porthos.results.states import StateTrajectory
-from porthos.results.storage import attributes, labels, unfilled
+from porthos.results.storage import attributes, event_states, event_times, labels, unfilled
 from porthos.results.stored_states import PLACES, places_of
 
 if TYPE_CHECKING:
@@ -43,10 +37,11 @@ def to_dataset(run: StateTrajectory) -> xarray.Dataset:
         "work": (("time", "port"), _beside(run, [run.port(name).work for name in system.ports]),
                  {"long_name": "energy that entered through the port since the start"}),
     }  # fmt: skip
-    happened = np.array([one.t for one in run.events], dtype=np.float64)
-    states = np.array([one.x for one in run.events], dtype=np.float64).reshape(-1, system.dimension)
-    variables["event_time"] = ("event", happened, {"long_name": "time at which the event happened"})
-    variables["event_x"] = (("event", "state"), states, {"long_name": "state at the event"})
+    happened = {"long_name": "time at which the event happened"}
+    variables["event_time"] = ("event", event_times(run.events), happened)
+    variables["event_x"] = (
+        ("event", "state"), event_states(run.events, system.dimension), {"long_name": "state at the event"}
+    )  # fmt: skip
     variables["iterations"] = ("time", run.iterations, {"long_name": "Newton iterations since the time before"})
     for attribute in OF_CONNECTIONS:
         columns = [one.values for one in links if one.name.endswith(f".{attribute}")]
@@ -57,23 +52,6 @@ def to_dataset(run: StateTrajectory) -> xarray.Dataset:
             variables[one.name] = ("time", one.values, {"long_name": _long(one)})
     more = {"system": repr(system), PLACES: places_of(run, list(dict.fromkeys(one.owner for one in links)))}
     return unfilled(xarray.Dataset(variables, coordinates, attributes(run) | more))
-
-
-def save(run: StateTrajectory, path: str | Path) -> Path:
-    """Write the Dataset to a NetCDF4 file: it appears complete or not at all, and takes the place of an older one."""
-    target = file_path(path)
-    if target.is_dir():
-        raise ResultError(f"'{path}': expected the name of a file to write, found a folder. Try '{target / 'run.nc'}'.")
-    place = target.parent / f".porthos-{secrets.token_hex(8)}.part"
-    try:
-        to_dataset(run).to_netcdf(place, engine="h5netcdf")
-        seal_file(place)
-        os.replace(place, target)
-    except OSError as error:
-        raise ResultError(f"'{path}': cannot be written: {error.strerror or error}. Try another place.") from error
-    finally:
-        place.unlink(missing_ok=True)
-    return target
 
 
 def _numbered(places: Any) -> list[str]:

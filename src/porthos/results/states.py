@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, nearest
-from porthos.integrate.state_march import States
+from porthos.integrate.recording import States
 from porthos.notation import Array, IntArray
 from porthos.results.run import Run, mean_rate, times_within
 from porthos.system.descriptor import Descriptor
@@ -29,8 +29,8 @@ SUMS = ("supply", "exchange", "dissipated", "iterations")  # over the interval b
 class Port:
     """One port of a run: what went in, what came out, and the energy that went through it."""
 
-    def __init__(self, run: StateTrajectory, place: slice) -> None:
-        self._run, self._place = run, place
+    def __init__(self, run: StateTrajectory, name: str) -> None:
+        self._run, self._name, self._place = run, name, run.system.port(name)
 
     @property
     def input(self) -> Array:
@@ -45,7 +45,7 @@ class Port:
     @property
     def work(self) -> Array:
         """Energy that entered the system through this port since the start (T,)."""
-        return np.cumsum(self._run.raw.supply[:, self._place].sum(axis=1))
+        return self._run.summed(f"work of {self._name}", self._run.raw.supply[:, self._place].sum(axis=1))
 
     @property
     def power(self) -> Array:
@@ -71,8 +71,8 @@ class ConnectionView:
     @property
     def work(self) -> dict[str, Array]:
         """Energy that entered its system through each port since the start (T,)."""
-        total = np.cumsum(self._run.raw.exchange, axis=0)
-        return {port: total[:, k] for port, k in self._columns.items()}
+        shares = self._run.raw.exchange
+        return {port: self._run.summed(f"exchange of {port}", shares[:, k]) for port, k in self._columns.items()}
 
 
 class StateTrajectory(Run):
@@ -80,9 +80,16 @@ class StateTrajectory(Run):
 
     raw: States
 
-    def __init__(self, system: Descriptor, raw: States, scheme: str) -> None:
+    def __init__(
+        self, system: Descriptor, raw: States, scheme: str, until: Mapping[str, float] | None = None
+    ) -> None:  # fmt: skip
         self.system, self.raw, self.scheme = system, raw, scheme
-        self.events = raw.events
+        self.events, self._until = raw.events, until or {}
+
+    def summed(self, name: str, shares: Array) -> Array:
+        """Sums since the start (T,) of what the intervals added; a part of a run has those `until` its first state."""
+        begun = name in self._until
+        return np.cumsum(np.append(self._until[name], shares[1:]) if begun else shares)
 
     def __getitem__(self, state: str) -> Array:
         """A part of the state over time: (T,) for a single number, (T, k) otherwise."""
@@ -91,7 +98,7 @@ class StateTrajectory(Run):
 
     def port(self, name: str) -> Port:
         """What went through a port."""
-        return Port(self, self.system.port(name))
+        return Port(self, name)
 
     @property
     def parts(self) -> Mapping[str, Descriptor]:
@@ -170,12 +177,12 @@ class StateTrajectory(Run):
     @property
     def supplied(self) -> Array:
         """Energy that came in through all ports since the start (T,)."""
-        return np.cumsum(self.raw.supply.sum(axis=1))
+        return self.summed("supplied", self.raw.supply.sum(axis=1))
 
     @property
     def dissipated(self) -> Array:
         """Energy lost since the start (T,)."""
-        return np.cumsum(self.raw.dissipated)
+        return self.summed("dissipated", self.raw.dissipated)
 
     @property
     def power_balance(self) -> Array:
@@ -233,6 +240,6 @@ class StateTrajectory(Run):
 
     def save(self, path: str | Path) -> Path:
         """Write a NetCDF4 file that xarray opens; `porthos.load` reads it, but for the functions of the system."""
-        from porthos.results.state_storage import save
+        from porthos.results.writing import save
 
         return save(self, path)

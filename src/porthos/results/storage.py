@@ -7,13 +7,14 @@ and the order of elimination are computed from them again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from porthos.integrate.events import Occurrence
 from porthos.kernels.tables import FACTORS, PIECE_TERMS, TERMS
 from porthos.notation import Array
 from porthos.results.run import Run
@@ -168,8 +169,8 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         name: (dimensions, values[name], {"units": units, "long_name": long_name})
         for name, (dimensions, units, long_name) in QUANTITIES.items()
     }
-    happened = np.array([one.t for one in run.events], dtype=np.float64)
-    variables["event_time"] = (("event",), happened, {"units": "s", "long_name": "time at which the event happened"})
+    happened = {"units": "s", "long_name": "time at which the event happened"}
+    variables["event_time"] = (("event",), event_times(run.events), happened)
     return unfilled(xarray.Dataset(variables, coordinates, attributes(run)))
 
 
@@ -240,20 +241,30 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     import xarray
 
     system = run.system
-    values = system_tables(system) | {name: getattr(run.raw, name) for name in MARCH} | _event_tables(run)
+    values = system_tables(system) | {name: getattr(run.raw, name) for name in MARCH}
+    values |= event_tables(run.events, system.dimension)
     tables = {name: (dimensions, values[name]) for name, dimensions in TABLES.items()}
     more = {"format": FORMAT, "name": system.name, "length": system.length}
     return unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))
 
 
-def _event_tables(run: Trajectory) -> dict[str, Any]:
+def event_tables(events: Sequence[Occurrence], dimension: int) -> dict[str, Any]:
     """The part of the group that belongs to the events."""
-    states = np.array([one.x for one in run.events], dtype=np.float64)
     return {
-        "event_name": labels(one.name for one in run.events),
-        "event_t": np.array([one.t for one in run.events], dtype=np.float64),
-        "event_x": states.reshape(-1, run.system.dimension),
+        "event_name": labels(one.name for one in events),
+        "event_t": event_times(events),
+        "event_x": event_states(events, dimension),
     }
+
+
+def event_times(events: Sequence[Occurrence]) -> Array:
+    """When they happened (E,)."""
+    return np.array([one.t for one in events], dtype=np.float64)
+
+
+def event_states(events: Sequence[Occurrence], dimension: int) -> Array:
+    """The states there (E, n)."""
+    return np.array([one.x for one in events], dtype=np.float64).reshape(-1, dimension)
 
 
 def system_tables(system: MechanicalSystem) -> dict[str, Any]:

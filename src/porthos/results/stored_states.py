@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from porthos.errors import PorthosError, Status, nearest
 from porthos.integrate.events import Occurrence
-from porthos.integrate.state_march import States
+from porthos.integrate.recording import States
 from porthos.integrate.tableaus import gauss
 from porthos.notation import Array, IntArray
 from porthos.results.states import ConnectionView, StateTrajectory

@@ -6,7 +6,7 @@ import numpy as np
 
 from porthos.errors import PorthosError, Status
 from porthos.integrate.march import March
-from porthos.integrate.state_march import States
+from porthos.integrate.recording import States
 from porthos.integrate.tableaus import gauss
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory

@@ -5,54 +5,50 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porthos.errors import ResultError, Status
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Occurrence
-from porthos.integrate.march import UNFINISHED, March, joined
+from porthos.integrate.march import UNFINISHED, March
+from porthos.integrate.recording import States
 from porthos.notation import Array, IntArray, file_path
+from porthos.results.file_layout import Layout, MechanismLayout, Rows, StatesLayout
 from porthos.results.journal import changing, recover
-from porthos.results.loading import checks, explained, stored
+from porthos.results.loading import checks, explained
 from porthos.results.seal import seal_file
-from porthos.results.storage import GROUP, MARCH, quantities, to_dataset, to_tables
+from porthos.results.states import StateTrajectory
+from porthos.results.storage import GROUP, quantities
 from porthos.results.trajectory import Trajectory
-from porthos.system.mechanical import MechanicalSystem
-from porthos.system.origin import Origin
 
 CHUNK = 2**20  # bytes of the coordinates that lie together in a file
 OF_INPUTS = ("joint_force", "joint_torque")  # quantities that depend on the inputs at the nodes
+TIME, EVENT = ("time", "n_time"), ("event", "n_event")  # dimensions that grow, in the root and in the group
+GROWING = (*TIME, *EVENT, "n_memory")
 
 
 class Writer:
     """A file that grows by blocks of states. It is closed and whole between them.
 
     Until `publish` it has a name that nobody else uses; then it takes the place of an older file. `nodes` says how many
-    states are expected. A file with a `plan` of its run is published with the first block, and the run can be resumed.
+    states are expected. A file with a `plan` of its run is published with the first block; if checkpoints are written
+    too, the run is `resumable`.
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        system: MechanicalSystem,
-        scheme: str,
-        nodes: int,
-        plan: str = "",
-        events: tuple[Occurrence, ...] = (),
-        origin: Origin | None = None,
-    ) -> None:
-        self.path, self._system, self._scheme, self._nodes, self._plan = file_path(path), system, scheme, nodes, plan
-        self._events, self._origin = events, origin
+        self, path: str | Path, layout: Layout, nodes: int, plan: str = "", resumable: bool = True
+    ) -> None:  # fmt: skip
+        self.path, self._layout, self._nodes, self._plan = file_path(path), layout, nodes, plan
+        self.resumable = bool(plan) and resumable
         self._identity = self._turn = secrets.token_hex(16)
         self._place = self.path.parent / f".porthos-{self._identity[:16]}.part"
-        self._last: March | None = None  # the last state, with the work of the whole run so far
-        self._count = 0
+        self._count = self._events = 0
         if self.path.is_dir():
             raise ResultError(
                 f"'{path}': expected the name of a file to write, found a folder. Try '{self.path / 'run.nc'}'."
@@ -60,38 +56,33 @@ class Writer:
         with self._explained():
             os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
-    @property
-    def resumable(self) -> bool:
-        """Whether the file shall hold checkpoints."""
-        return bool(self._plan)
-
     @classmethod
-    def reopened(cls, path: Path, system: MechanicalSystem, scheme: str, nodes: int, plan: str, rows: int) -> Writer:
-        """A file that goes on after its first `rows` states; what is behind them is cut off."""
+    def reopened(cls, path: Path, layout: Layout, nodes: int, plan: str, checkpoint: Checkpoint) -> Writer:
+        """A file that goes on after a checkpoint; what was written after it is cut off."""
         self = cls.__new__(cls)
-        self.path, self._system, self._scheme, self._nodes, self._plan = path, system, scheme, nodes, plan
-        self._place, self._turn, self._count = path, secrets.token_hex(16), rows
-        kept = stored(path)
+        self.path, self._layout, self._nodes, self._plan, self.resumable = path, layout, nodes, plan, True
+        self._place, self._turn = path, secrets.token_hex(16)
+        self._count, self._events = checkpoint.rows, checkpoint.events
+        layout.reopen(path, self._count)
         with explained(path), _opened(path) as file:
             group = file.groups[GROUP]
             self._identity = group.attrs["identity"]
             group.attrs["turn"] = self._turn
-            total = file.variables["work"][rows - 1 : rows]
-            group.resize_dimension("n_time", rows)
-            file.resize_dimension("time", rows)
+            for place in (file, group):
+                for dimension, size in ((TIME, self._count), (EVENT, self._events)):
+                    _resize(place, dimension, size)
             _note(file, Status.INTERRUPTED, UNFINISHED)
-        last = kept.part(slice(rows - 1, rows))
-        self._last = replace(last, work=total)
         return self
 
-    def append(self, block: March, checkpoint: Checkpoint | None = None) -> None:
-        """Write the next states, from where the run could go on, and how it stands."""
+    def append(self, block: Any, checkpoint: Checkpoint | None = None, events: Sequence[Occurrence] = ()) -> None:
+        """Write the next states, from where the run could go on, what happened, and how it stands."""
         with self._explained():
-            if self._last is None:
-                self._create(block, checkpoint)
+            if self._count == 0:
+                self._create(block, checkpoint, events)
             else:
-                self._extend(block, checkpoint)
+                self._extend(block, checkpoint, events)
         self._count += len(block.t)
+        self._events += len(events)
         if self._plan and self._place != self.path:
             self.publish()
 
@@ -116,18 +107,19 @@ class Writer:
 
     def revise(self, loads: IntArray, wrench: Array) -> None:
         """Change the inputs of some loads at the last state, and what depends on them."""
-        rows = slice(self._count - 1, self._count)
-        block = self.raw().part(rows)
+        layout, rows = self._layout, slice(self._count - 1, self._count)
+        assert isinstance(layout, MechanismLayout)
+        block = layout.raw(self._place).part(rows)
         block.wrench[0, loads] = wrench
-        values = quantities(Trajectory(self._system, block, self._scheme), OF_INPUTS)
+        values = quantities(Trajectory(layout.system, block, layout.scheme), OF_INPUTS)
         with self._explained(), self._changed() as file:
             file.groups[GROUP].variables["wrench"][rows] = block.wrench
             for name in OF_INPUTS:
                 file.variables[name][rows] = values[name]
 
-    def raw(self) -> March:
+    def raw(self) -> Any:
         """All that was written; it stays in the file."""
-        return stored(self._place)
+        return self._layout.raw(self._place)
 
     @contextmanager
     def _changed(self) -> Iterator[Any]:
@@ -140,64 +132,41 @@ class Writer:
                 )
             yield file
 
-    def _create(self, block: March, checkpoint: Checkpoint | None) -> None:
-        run = Trajectory(self._system, block, self._scheme, self._events, self._origin)
-        dataset, tables = to_dataset(run), to_tables(run)
-        tables.attrs["identity"] = tables.attrs["turn"] = self._identity
+    def _create(self, block: Any, checkpoint: Checkpoint | None, events: Sequence[Occurrence]) -> None:
+        root, group = self._layout.first(block, events)
+        group.attrs["identity"] = group.attrs["turn"] = self._identity
         if self._plan:
-            tables["plan"] = ("n_plan", np.frombuffer(self._plan.encode(), dtype=np.uint8))
+            group["plan"] = ("n_plan", np.frombuffer(self._plan.encode(), dtype=np.uint8))
         if checkpoint is not None:
-            tables["memory"] = ("n_memory", checkpoint.memory)
-            tables.attrs["checkpoint"] = self._words(checkpoint)
-        self._arrange(dataset, "time")
-        self._arrange(tables, "n_time")
-        dataset.to_netcdf(self._place, engine="h5netcdf", unlimited_dims=["time"])
-        tables.to_netcdf(self._place, engine="h5netcdf", mode="a", group=GROUP, unlimited_dims=["n_time"])
+            group["memory"] = ("n_memory", checkpoint.memory)
+            group.attrs["checkpoint"] = self._words(checkpoint)
+        root.to_netcdf(self._place, engine="h5netcdf", unlimited_dims=self._arrange(root))
+        more = self._arrange(group)
+        group.to_netcdf(self._place, engine="h5netcdf", mode="a", group=GROUP, unlimited_dims=more)
         seal_file(self._place)
-        self._remember(run)
 
-    def _extend(self, block: March, checkpoint: Checkpoint | None) -> None:
-        assert self._last is not None
-        run = Trajectory(self._system, joined([self._last, block]), self._scheme)
-        values = {name: array[1:] for name, array in quantities(run).items()}
-        first, last = self._count, self._count + len(block.t)
+    def _extend(self, block: Any, checkpoint: Checkpoint | None, events: Sequence[Occurrence]) -> None:
+        rows, happened = self._layout.further(block), self._layout.happened(events)
         with self._changed() as file:
             group = file.groups[GROUP]
-            group.resize_dimension("n_time", last)
-            for name in MARCH:
-                group.variables[name][first:last] = getattr(block, name)
-            file.resize_dimension("time", last)
-            file.variables["time"][first:last] = block.t
-            for name, array in values.items():
-                file.variables[name][first:last] = array
+            for place, values, more in zip((file, group), rows, happened, strict=True):
+                _add(place, TIME, self._count, values)
+                _add(place, EVENT, self._events, more if events else {})
             if checkpoint is not None:
-                if "memory" not in group.variables:
-                    group.dimensions["n_memory"] = checkpoint.memory.size
-                    group.create_variable("memory", ("n_memory",), np.uint8)
-                group.variables["memory"][:] = checkpoint.memory
+                _remember(group, checkpoint.memory)
                 group.attrs["checkpoint"] = self._words(checkpoint)
             _note(file, block.status, block.message)
-        self._remember(run)
 
     def _words(self, checkpoint: Checkpoint) -> str:
         return json.dumps({**checkpoint.plain, "checks": checks(self._plan, checkpoint.memory)})
 
-    def _remember(self, run: Trajectory) -> None:
-        """Keep the last state: a balance compares with the state before, and work is counted from the start."""
-        last = run.raw.part(slice(len(run.raw.t) - 1, None))
-        work, loss = (np.cumsum(part, axis=0)[-1:] for part in (run.raw.work, run.raw.loss))
-        total = replace(last, work=work, loss=loss)
-        self._last = joined([total])  # a copy, which does not hold the whole block
-
-    @property
-    def _together(self) -> int:
-        """How many states lie together in the file: about CHUNK bytes, of short runs all."""
-        return int(np.clip(CHUNK // (96 * len(self._system.body_names)), 1, self._nodes))
-
-    def _arrange(self, dataset: Any, dimension: str) -> None:
+    def _arrange(self, dataset: Any) -> list[str]:
+        """Say how it lies in a file, about CHUNK bytes of states together, of short runs all; and what of it grows."""
+        together = int(np.clip(CHUNK // self._layout.state_bytes, 1, self._nodes))
         for variable in dataset.variables.values():
-            if variable.dims[:1] == (dimension,) and 0 not in variable.shape:
-                variable.encoding["chunksizes"] = (self._together, *variable.shape[1:])
+            if variable.dims[:1] in [(d,) for d in TIME] and 0 not in variable.shape:
+                variable.encoding["chunksizes"] = (together, *variable.shape[1:])
+        return [dimension for dimension in GROWING if dimension in dataset.dims]
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -217,9 +186,9 @@ class Writer:
             ) from error
 
     def _advice(self) -> str:
-        if self._place == self.path and self._last is not None:
-            t = float(self._last.t[0])
-            return f"The file holds the run up to t = {t:.6g}; make room, then go on with porthos.resume."
+        if self._place == self.path and self._count:
+            on = " then go on with porthos.resume" if self.resumable else " then run it anew"
+            return f"The file holds the run up to t = {self._layout.t:.6g}; make room,{on}."
         return "Choose another place for it." if self._plan else "Save it elsewhere; the run itself is not lost."
 
 
@@ -240,12 +209,47 @@ def _note(file: Any, status: Status, message: str) -> None:
         place.attrs["status"], place.attrs["message"] = status.name, message
 
 
-def save(run: Trajectory, path: str | Path) -> Path:
+def _resize(place: Any, names: tuple[str, ...], size: int) -> None:
+    """Give a dimension of a group another size, if it is there."""
+    for name in names:
+        if name in place.dimensions and place.dimensions[name].isunlimited():
+            place.resize_dimension(name, size)
+
+
+def _add(place: Any, dimension: tuple[str, ...], first: int, values: Rows) -> None:
+    """Write further rows of variables behind the first ones."""
+    if values:
+        last = first + len(next(iter(values.values())))
+        _resize(place, dimension, last)
+        for name, rows in values.items():
+            place.variables[name][first:last] = rows.astype(object) if rows.dtype.kind == "U" else rows
+
+
+def _remember(group: Any, memory: NDArray[np.uint8]) -> None:
+    """Write the memory of a run; its place grows and does not shrink, since HDF5 would lose what it had."""
+    if "memory" not in group.variables:
+        group.dimensions["n_memory"] = None
+        group.resize_dimension("n_memory", memory.size)
+        group.create_variable("memory", ("n_memory",), np.uint8)
+    if memory.size > group.dimensions["n_memory"].size:
+        group.resize_dimension("n_memory", memory.size)
+    group.variables["memory"][: memory.size] = memory
+
+
+def save(run: Trajectory | StateTrajectory, path: str | Path) -> Path:
     """Write a run to a NetCDF4 file: it appears complete or not at all, and takes the place of an older one."""
-    writer = Writer(path, run.system, run.scheme, len(run.raw.t), events=run.events, origin=run.origin)
+    layout: Layout
+    blocks: Iterable[March | States]
+    if isinstance(run, Trajectory):
+        layout, raw = MechanismLayout(run.system, run.scheme, run.origin), run.raw
+        blocks = (raw.part(rows) for rows in raw.blocks())
+    else:
+        layout, blocks = StatesLayout(run.system, run.scheme, run), [run.raw]
+    writer, events = Writer(path, layout, len(run.raw.t)), run.events
     try:
-        for rows in run.raw.blocks():
-            writer.append(run.raw.part(rows))
+        for block in blocks:
+            writer.append(block, None, events)
+            events = ()
         writer.publish()
     finally:
         writer.discard()
