@@ -12,13 +12,14 @@ import sympy as sp
 from catalogue import CONTRACTS, MECHANICAL
 from lagrangians import NUMBERS, crank
 from scipy.integrate import solve_ivp
-from test_schemes import blank_record, driven_model
+from test_schemes import driven_model
 from two_rods import END, GRID, double_pendulum, reference
 
 import porthos as ph
 from docs.site.schemes import systems
 from porthos.integrate import scheme as claims
 from porthos.integrate.catalogue import SCHEMES
+from porthos.integrate.march import empty_record
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
 from porthos.notation import Array
@@ -224,7 +225,7 @@ def gap_there_and_back(scheme: Contract) -> float:
         for h in (0.01, -0.01):
             sizes = h * np.array(scheme.fractions)
             memory = scheme.rule.start(system, sizes, q, v, wrench[0])
-            assert scheme.rule.advance(system, sizes, wrench, 1, q, v, memory, blank_record(system)) == (0, 1)
+            assert scheme.rule.advance(system, sizes, wrench, 1, q, v, memory, empty_record(system, 0)) == (0, 1)
         return float(max(np.abs(q - q0).max(), 0.1 * np.abs(v - v0).max()))
     system = double_pendulum()
     if isinstance(scheme, OwnSteps):

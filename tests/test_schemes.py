@@ -14,7 +14,6 @@ from gallery import cylindrical_pair
 from porthos.integrate import scheme as claims
 from porthos.integrate.inputs import Inputs
 from porthos.integrate.march import march
-from porthos.kernels.record import Record
 
 schemes = pytest.mark.parametrize("scheme", ALL_SCHEMES, ids=by_name)
 COARSEST = {2: 0.02, 4: 0.02, 6: 0.04, 8: 0.04}  # steps that end above round-off after two halvings
@@ -72,12 +71,6 @@ def test_energy_and_momentum_over_1e5_substeps(scheme):
     assert np.abs(p - p[0]).max() < 1e-11 * np.linalg.norm(p[0])
     assert run.position_error.max() < 1e-12 * run.system.length**2
     assert (run.velocity_error.max() < 1e-11) == (claims.VELOCITY in scheme.preserves)
-
-
-def blank_record(system: ph.MechanicalSystem) -> Record:
-    bodies, rows, loads = len(system.body_names), system.moving.row.size, len(system.terminals)
-    shapes = (bodies, 4, 3), (bodies, 4, 3), (rows,), (loads, 6), (loads,), (len(system.element_names),)
-    return Record(*(np.zeros((1, *shape)) for shape in shapes), np.zeros(1, dtype=np.int64))
 
 
 @schemes
