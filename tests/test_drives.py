@@ -406,9 +406,9 @@ def test_rope_that_is_let_out_beyond_a_rod(scheme, every):
 @pytest.mark.parametrize("scheme", [ph.RadauIIA(2), ph.LobattoPair(2), ph.HEDOP5(), ph.MDOP5()], ids=repr)
 def test_schemes_over_states_stop_where_the_joints_do_not_allow_a_motion(scheme):
     run = ph.simulate(reach(), scheme, 0.02, 2.0, on_failure="return")
-    assert run.status is ph.Status.NEWTON_STALLED
+    assert run.status is ph.Status.SINGULAR
     assert run.t[-1] < np.sqrt(4 - 2 * np.sqrt(2)) + 0.02
-    assert "Perhaps the joints do not allow the motion that is prescribed by 'pull'" in run.message
+    assert "there 'rod' (1 row), 'pull' (1 row) repeat each other" in run.message
 
 
 def test_motion_that_the_joints_do_not_allow():

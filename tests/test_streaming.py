@@ -440,7 +440,7 @@ def test_energy_error_on_the_way_is_that_of_the_balance():
     def hear(done, defect):
         heard.append((done, defect()))
 
-    raw = march.march(system, ph.Midpoint(tolerance=1e-5), 1e-3, steps, every, Inputs(system, None, steps), hear)
+    raw = march.march(system, ph.Midpoint(tolerance=1e-3), 1e-3, steps, every, Inputs(system, None, steps), hear)
     run = ph.Trajectory(system, raw, "Midpoint")
     assert [done for done, _ in heard] == [999, 1998, 2400]
     errors = np.cumsum(run.power_balance)

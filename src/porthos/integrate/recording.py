@@ -45,7 +45,13 @@ class States:
     status: Status
     message: str
     events: tuple[Occurrence, ...] = field(default=(), kw_only=True)
-    angles: Array = field(default_factory=lambda: np.zeros((0, 0)), kw_only=True)  # (K, F) of force elements
+    angles: Array = field(
+        default_factory=lambda: np.zeros((0, 0)), kw_only=True
+    )  # (K, F) of force elements; else (K, 0)
+
+    def __post_init__(self) -> None:
+        if not self.angles.size:
+            object.__setattr__(self, "angles", np.zeros((len(self.t), 0)))
 
     def followed_by(self, later: States) -> States:
         """Both as one, without increments, with the status of the later one."""

@@ -243,7 +243,6 @@ def solve(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     bodies, size, change, ended, iteration, rate, velocity_rate = mech.body.size, 0.0, 0.0, RUNNING, 0, 0.0, 0.0
-    done, missed = False, 0.0  # whether velocities have converged; what they miss of an update that they follow
     for b in range(bodies):
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
         turn_markers(mech, b, ws.end.q, ws.end.marker)
@@ -272,15 +271,11 @@ def solve(
         slowest = max(slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
         last = change
-        if settled and done and MARGIN * missed * size < ROUND_OFF:  # velocities have followed closely enough
-            first, change = 0.0, 0.0
-        else:
-            sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
-            first, change, ratio, done = solve_velocities(
-                mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, free
-            )
-            velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
-            missed = max(missed, first / size) if size > 0.0 else missed
+        sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
+        first, change, ratio, done = solve_velocities(
+            mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, free
+        )
+        velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
         unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)

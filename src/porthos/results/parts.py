@@ -9,6 +9,7 @@ from porthos.integrate.recording import States, as_march
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
+from porthos.system.elements import wound
 from porthos.system.interconnect import Interconnection
 from porthos.system.mechanical import MechanicalSystem
 
@@ -41,8 +42,18 @@ def part_of(run: StateTrajectory, name: str) -> Trajectory:
         t=raw.t, x=x, u=u, y=y, mean_x=raw.mean_x[:, place], mean_y=mean_y, supply=supply,
         exchange=raw.exchange[:, _within(whole, name)], dissipated=np.zeros(raw.t.size), iterations=raw.iterations,
         increments=raw.increments[:, :, place], tableau=raw.tableau, status=raw.status, message=raw.message,
+        angles=_angles(part, x),
     )  # fmt: skip
     return Trajectory(part, as_march(part, states), run.scheme)
+
+
+def _angles(part: MechanicalSystem, x: Array) -> Array:
+    """Angles (T, F) of force elements of a part, which turn by less than half a turn between recorded states."""
+    own, found = wound(part, part.moving.law.about), np.zeros((len(x), part.moving.law.size))
+    for k, each in enumerate(x if part.element_names else ()):
+        own.elements.count_turns(own.to_kernel(each[: own.n]))
+        found[k] = own.elements.mech.law.about
+    return found
 
 
 def _inputs(run: StateTrajectory, whole: Interconnection, name: str) -> Array:

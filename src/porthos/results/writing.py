@@ -49,6 +49,7 @@ class Writer:
         self._identity = self._turn = secrets.token_hex(16)
         self._place = self.path.parent / f".porthos-{self._identity[:16]}.part"
         self._count = self._events = 0
+        self._reached = 0.0  # time of the last state that was written
         if self.path.is_dir():
             raise ResultError(
                 f"'{path}': expected the name of a file to write, found a folder. Try '{self.path / 'run.nc'}'."
@@ -64,6 +65,7 @@ class Writer:
         self._place, self._turn = path, secrets.token_hex(16)
         self._count, self._events = checkpoint.rows, checkpoint.events
         layout.reopen(path, self._count)
+        self._reached = layout.t
         with explained(path), _opened(path) as file:
             group = file.groups[GROUP]
             self._identity = group.attrs["identity"]
@@ -81,7 +83,7 @@ class Writer:
                 self._create(block, checkpoint, events)
             else:
                 self._extend(block, checkpoint, events)
-        self._count += len(block.t)
+        self._count, self._reached = self._count + len(block.t), float(block.t[-1])
         self._events += len(events)
         if self._plan and self._place != self.path:
             self.publish()
@@ -188,7 +190,7 @@ class Writer:
     def _advice(self) -> str:
         if self._place == self.path and self._count:
             on = " then go on with porthos.resume" if self.resumable else " then run it anew"
-            return f"The file holds the run up to t = {self._layout.t:.6g}; make room,{on}."
+            return f"The file holds the run up to t = {self._reached:.6g}; make room,{on}."
         return "Choose another place for it." if self._plan else "Save it elsewhere; the run itself is not lost."
 
 
