@@ -219,6 +219,12 @@ def test_wrong_changes(tmp_path, path, value, words):
 
 # --- mistakes: what is replaced, by what, the line, and words of the answer
 
+
+def watch(event):
+    """A change that brings an event, in line 27."""
+    return "frequency: 1}\n", f"frequency: 1}}\n  events: {{low: {{{event}}}}}\n"
+
+
 MISTAKES = [
     ("mass: 1\n", "masss: 1\n", 6, ("body 'arm'", "'box' has no key 'masss'", "Did you mean 'mass'?")),
     ("mass: 1\n", "mass: heavy\n", 6, ("body 'arm': mass: expected a number such as 0.12 or pi/2, found 'heavy'.",)),
@@ -268,6 +274,18 @@ MISTAKES = [
     ("amplitude: 2", "amplitude: [2, 3]", 26, ("port 'motor': expected 1 component(s), found 2",)),
     ("frequency: 1", "freq: 1", 26, ("'sine' has no key 'freq'", "Did you mean 'frequency'?")),
     ("frequency: 1", "frequency: 0", 26, ("Sine: frequency: expected a positive number",)),
+    *((*watch(event), 27, words) for event, words in [
+        ("quantty: arm.position.x", ("event: an event has no key 'quantty'. Did you mean 'quantity'?",)),
+        ("terminal: true", ("event: an event needs the key 'quantity', found only 'terminal'",)),
+        ("quantity: arn.position.x", ("events: 'low': quantity", "found no part 'arn' with one. Did you mean 'arm'?")),
+        ("quantity: arm.positon.x", ("'arm' has no quantity 'positon.x'. Did you mean 'position.x'?",)),
+        ("quantity: bob.angular_velocity.x", ("'bob' has no quantity 'angular_velocity.x'", "'velocity.z'")),
+        ("quantity: tip.angle", ("found no part 'tip' with one", "'hinge'")),
+        ("quantity: hinge.displacement", ("'hinge' has no quantity 'displacement'. Known: 'angle'.",)),
+        ("quantity: arm.position.x, direction: up", ("direction", "found 'up'", "'rising', 'falling', 'either'")),
+        ("quantity: arm.position.x, terminal: 1", ("terminal: expected true or false, found '1'",)),
+        ("quantity: arm.position.x, value: 1e999", ("Crossing: value: expected finite numbers",)),
+    ]),
     ("gravity: [0, 0, -9.81]", "gravity: 9.81", 2, ("expected 3 numbers such as [0, 0, -9.81], found '9.81'",)),
     ("gravity: [0, 0, -9.81]", "gravity: [0, 0, 1e999]", 2, ("gravity: expected finite numbers",)),
     ("gravity: [0, 0, -9.81]", "gravity: [0, 0, .nan]", 2, ("gravity: expected a number", ".nan")),
@@ -508,11 +526,17 @@ def plans(draw, model):
         ph.Composition(ph.Midpoint(tolerance=1e-9)),
     )
     end, scheme = 2 * steps * h, draw(st.sampled_from(schemes))
+    vectors = [
+        f"{body.name}.{one}.{axis}" for body in model.bodies for one in ("position", "velocity") for axis in "xyz"
+    ]
+    directions = st.sampled_from(("rising", "falling", "either"))
+    events = st.builds(ph.Crossing, st.sampled_from(vectors), numbers(), directions, st.booleans())
+    more = {"inputs": inputs, "events": draw(st.dictionaries(NAMES, events, max_size=2))}
     if draw(st.booleans()):
         times = draw(st.one_of(st.none(), st.lists(st.floats(0, end), max_size=3)))
         step = ph.Adaptive(draw(st.sampled_from((1e-6, 1e-9))), initial=draw(st.sampled_from((None, h))), minimum=h / 7)
-        return ph.Simulation(step, end, scheme, inputs=inputs, times=times)
-    return ph.Simulation(h, end, scheme, draw(st.sampled_from((1, 2))), inputs)
+        return ph.Simulation(step, end, scheme, times=times, **more)
+    return ph.Simulation(h, end, scheme, draw(st.sampled_from((1, 2))), **more)
 
 
 @settings(max_examples=25)

@@ -5,13 +5,16 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+import sympy as sp
 import xarray
 from test_state_results import carriage, oscillator, second_spring
 from test_storage import files, same
 from test_streaming import child
+from typer.testing import CliRunner
 
 import porthos as ph
 from porthos import walking
+from porthos.cli.app import app
 from porthos.integrate.freezing import freeze, thaw
 from porthos.integrate.recording import Recorder
 from porthos.results import writing
@@ -83,7 +86,7 @@ def small_blocks(monkeypatch):
 
 
 @contextmanager
-def pressed(monkeypatch, after):
+def pressed(monkeypatch, after, told="porthos resume"):
     """Ctrl-C after some steps."""
 
     @contextmanager
@@ -91,7 +94,7 @@ def pressed(monkeypatch, after):
         looks = iter(range(1000))
         yield lambda: next(looks) >= after
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt, match="porthos resume"):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt, match=told):
         patched.setattr(walking, "interruptible", interruptible)
         yield
 
@@ -343,3 +346,32 @@ except KeyboardInterrupt as stop:
     whole = ph.simulate(pendulum(still), ph.Gauss(1), 0.01, 1.0)
     same(np.asarray(resumed.raw.q), whole.raw.q)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_command_line_takes_the_model_again(tmp_path, monkeypatch, small_blocks):
+    code = tmp_path / "machine.py"
+    code.write_text(
+        "import porthos as ph\n\ndef model():\n    made = ph.Model('stone')\n    made.point_mass('stone', 2.0)\n"
+        "    made.load('push', 'stone', force=lambda t: (t, 0, 0))\n    return made\n"
+    )
+    stone = ph.Model("stone")
+    stone.point_mass("stone", 2.0)
+    stone.load("push", "stone", force=lambda t: (t, 0, 0))
+    with pressed(monkeypatch, 5):
+        ph.simulate(stone, ph.Gauss(2), 0.1, 1.0, out=tmp_path / "run.nc")
+    alone = CliRunner().invoke(app, ["resume", str(tmp_path / "run.nc")])
+    assert alone.exit_code == 1
+    assert "load 'push' is a function in Python" in alone.stderr
+    answer = CliRunner().invoke(app, ["resume", str(tmp_path / "run.nc"), "--model", f"{code}:model"])
+    assert answer.exit_code == 0, answer.stderr
+    assert ph.load(tmp_path / "run.nc")["stone"].position[-1, 0] == pytest.approx(1 / 12, abs=1e-14)  # t^3/6/m
+
+
+def test_a_run_of_livens_says_that_it_cannot_go_on(tmp_path, monkeypatch):
+    y, v = sp.symbols("y v", real=True)
+    stone = ph.Lagrangian(v**2 / 2 - 9.81 * y, [y], [v], initial=([1.0], [2.0]), name="stone")
+
+    with pressed(monkeypatch, 0, told="'stone' stopped at t = "):
+        ph.simulate(stone, ph.Livens(), 1e-4, 1.0, out=tmp_path / "run.nc")
+    with pytest.raises(ph.ResultError, match="or a run of Livens on a Lagrangian, which writes its file when it ends"):
+        ph.resume(tmp_path / "run.nc", stone)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, a
     from porthos.model.beams import Beam as Beam
     from porthos.model.controllers import PD as PD
     from porthos.model.controllers import EnergyShaping as EnergyShaping
+    from porthos.model.crossings import Crossing as Crossing
     from porthos.model.inertia import Box as Box
     from porthos.model.inertia import Cylinder as Cylinder
     from porthos.model.inertia import HollowCylinder as HollowCylinder
@@ -119,6 +120,7 @@ _HOMES = {
     "integrate.sundials": "IDA",
     "model.beams": "Beam",
     "model.controllers": "EnergyShaping PD",
+    "model.crossings": "Crossing",
     "model.inertia": "Box Cylinder HollowCylinder Inertia Rod Sphere",
     "model.joint_base": "Joint",
     "model.joints": "Cylindrical Fixed Planar PointOnLine PointOnPlane Prismatic Revolute RigidLink Spherical "

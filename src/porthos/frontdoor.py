@@ -5,26 +5,31 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import tau
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError, SimulationError, Status
+from porthos.errors import ModelError, PorthosError, SimulationError, Status
 from porthos.integrate.catalogue import SCHEMES, scheme_named
 from porthos.integrate.checkpoint import Checkpoint
+from porthos.integrate.events import Event
 from porthos.integrate.inputs import CONTROLLER, Inputs
 from porthos.integrate.interrupt import interruptible
 from porthos.integrate.march import Memory, Store, march
 from porthos.integrate.progress import progress_bar
 from porthos.integrate.scheme import Contract, Scheme
+from porthos.integrate.sensing import Sensed
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_scheme import OwnSteps
 from porthos.kernels import ahead
 from porthos.model.bodies import Body
+from porthos.model.crossings import Crossing
 from porthos.model.model import Model
 from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python, writable
+from porthos.notation import Array
 from porthos.results.file_layout import Layout, MechanismLayout, StatesLayout
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
@@ -36,8 +41,7 @@ from porthos.system.origin import Origin
 from porthos.walking import Grid, Journey, livens_of, look_for_kinks, steps_alone
 
 log = logging.getLogger(__name__)
-MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
-SHOWN = 1000  # parts in which a bar shows the progress of adaptive steps
+DIRECTIONS = {"rising": 1, "falling": -1, "either": 0}
 
 
 @overload
@@ -89,7 +93,8 @@ def simulate(
 
     All schemes but `BDF`, `GeneralizedAlpha`, `HHT` and, on Lagrangians, `Livens` take step=Adaptive(rtol=...), which
     keeps the ends of all its steps, or only `times` and the end, on which it lands exactly; symmetric ones
-    step=Reversible(...); and `events`, functions of (t, x) by name or `Event`s, whose zeros become `run.events`.
+    step=Reversible(...); and `events`, functions of (t, x) by name or `Event`s, whose zeros become `run.events`, or
+    `Crossing`s of quantities of a mechanism.
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
@@ -111,11 +116,12 @@ def simulate(
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
-    origin = _origin(system, scheme, step, end, every, inputs, times) if start is None and not events else None
+    origin = _origin(system, scheme, step, end, every, inputs, times, events) if start is None else None
+    watched = as_functions(system, events)
     if not steps_alone(system, scheme, grid, events):
         return judged(_reduced(system, scheme, grid, inputs, progress, out, start, origin), end, on_failure, out)
     keep = None if out is None or livens_of(system, scheme) else Paper(out, system, scheme, grid, events, origin)
-    run = walked(Journey(system, scheme, grid, inputs, progress, start, events, keep), origin)
+    run = walked(Journey(system, scheme, grid, inputs, progress, start, watched, keep), origin)
     if out is not None and keep is None:
         run.save(out)
     return judged(run, end, on_failure, out, resumable=keep is not None and keep.resumable)
@@ -145,6 +151,31 @@ class Paper:
         plan = plan_of(signals, self.scheme, grid, self.events).text
         self.writer = Writer(self.out, layout, nodes, plan, self.resumable)
         return self.writer
+
+
+def as_functions(system: Descriptor, events: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Events as functions of (t, x): those that files hold are made for the system."""
+    if not isinstance(events, Mapping):
+        return events  # none, or what the run will refuse
+    return {name: _event(system, name, one) if isinstance(one, Crossing) else one for name, one in events.items()}
+
+
+def _event(system: Descriptor, name: str, crossing: Crossing) -> Event:
+    """The event of a crossing."""
+    where, (quantity, value) = f"simulate: events: '{name}'", (crossing.quantity, crossing.value)
+    if not isinstance(system, MechanicalSystem):
+        raise PorthosError(f"{where}: ph.Crossing is for mechanisms. Give '{system.name}' a function of (t, x).")
+    groups = (system.description.get(title, []) for title in ("bodies", "joints", "elements"))
+    try:
+        crossing.require((part["name"], part["kind"]) for group in groups for part in group)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+    def distance(t: float, x: Array) -> float:
+        return Sensed.of(system, x).quantity(quantity, around=value) - value
+
+    period = tau if quantity.endswith(".angle") else None
+    return Event(distance, DIRECTIONS[crossing.direction], crossing.terminal, period)
 
 
 def layout_of(system: Descriptor, scheme: str, origin: Origin | None) -> Layout:
@@ -231,6 +262,7 @@ def simulate_file(
         inputs=plan.inputs,
         every=plan.every,
         times=plan.times,
+        events=plan.events,
         on_failure=on_failure,
         progress=progress,
         out=out,
@@ -280,7 +312,7 @@ def plan_of(signals: Inputs | Signals, scheme: Contract, grid: Grid, events: Map
     return Plan(
         repr(scheme), Python("density of steps") if isinstance(step, Reversible) else step, grid.end, grid.every,
         grid.times, inputs, loads, motions, held,
-        {name: Python("event") for name in events or {}},
+        {name: one if isinstance(one, Crossing) else Python("event") for name, one in (events or {}).items()},
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from porthos.errors import InputError, PorthosError, ResultError
-from porthos.frontdoor import check_on_failure, judged, layout_of, marched, walked
+from porthos.frontdoor import as_functions, check_on_failure, judged, layout_of, marched, walked
 from porthos.integrate.catalogue import spelled
 from porthos.integrate.checkpoint import ask_again
 from porthos.integrate.inputs import Inputs, known_ports
@@ -48,8 +48,9 @@ def resume(
     All that was computed after the last states in the file is computed again; the finished file has the bits of a run
     without an interruption. It holds all that is needed, except functions in Python: give the `model` again if a load
     or drive is one, or if it is a system that is no mechanism; `inputs` for ports that had one; reversible steps as
-    `step`, and `events`. A controller with a memory keeps it, as numbers, in its attribute `state`. Functions that are
-    not those of the run are refused. The run of a system that is no mechanism comes back as `load` reads it.
+    `step`, and `events` that are no `Crossing`s. A controller with a memory keeps it, as numbers, in its attribute
+    `state`. Functions that are not those of the run are refused. The run of a system that is no mechanism comes back as
+    `load` reads it.
     """
     place = file_path(path)
     check_on_failure(on_failure)
@@ -60,8 +61,9 @@ def resume(
     scheme = _scheme(place, plan.scheme)
     grid = Grid.of(_step(place, plan, step), plan.end, plan.every, plan.times)
     given = _given(place, plan, known_ports(found.run.system.name, _terminals(found), inputs), model is not None)
-    watched = _events(place, plan, events)
+    again = _events(place, plan, events)
     system = _system(place, model, found, plan)
+    watched = as_functions(system, again)
     writer = partial(_reopened, place, found, system, grid)
     if not steps_alone(system, scheme, grid, watched):
         assert isinstance(system, MechanicalSystem) and isinstance(scheme, Scheme)

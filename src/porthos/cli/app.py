@@ -61,6 +61,9 @@ Form = Annotated[
     str | None,
     typer.Option(help="Of a Lagrangian: general (8), multibody (19), 'constant mass' (24) or 'index 1' (61)."),
 ]
+Again = Annotated[
+    Path | None, typer.Option("--model", metavar="FILE", help="What was run: NAME in a Python file, motor.py:NAME.")
+]
 NAME = typer.Argument(metavar="NAME", help="Name of an example, see `porthos examples list`.")
 NamedExample = Annotated[Path, NAME]
 
@@ -86,15 +89,17 @@ def _main(
 
 
 @app.command()
-def resume(file: ResultPath, report: Report = None, quiet: Quiet = False, as_json: AsJson = False) -> None:
+def resume(
+    file: ResultPath, model: Again = None, report: Report = None, quiet: Quiet = False, as_json: AsJson = False
+) -> None:
     """Go on with a run that was interrupted or killed.
 
     FILE.nc is what `porthos run --out` had written until then; it becomes that of a run without an interruption, bit by
-    bit.
+    bit. A run whose model has functions in Python, or whose system is no mechanism, needs --model.
     """
     from porthos.cli.running import resume_file
 
-    resume_file(file, report, quiet, as_json)
+    resume_file(file, model, report, quiet, as_json)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from typing import Any
 from porthos.cli.answers import aligned, tell
 from porthos.integrate.catalogue import check_scheme, scheme_named, schemes_among
 from porthos.model.beams import Segment
+from porthos.model.crossings import Crossing
 from porthos.model.drives import Drive
 from porthos.model.gears import GEARS
 from porthos.model.model import Model
@@ -61,6 +62,7 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
         "redundant rows": str(found.redundant or "none"),
         "initial values": f"off {len(found.violations)} joint(s)" if found.violations else "consistent with all joints",
         "simulation": _plan(file.simulation),
+        **{f"event '{name}'": str(event) for name, event in _events(file).items()},
     }
     return "\n".join([f"{model.name}: {', '.join(counted)}", aligned(rows), *(f"  note: {note}" for note in notes)])
 
@@ -83,11 +85,16 @@ def _plan(plan: Simulation | None) -> str:
     return f"{plan.scheme.kind}, {steps} steps of {plan.step:g} s to t = {plan.end:g} s"
 
 
+def _events(file: ModelFile) -> Mapping[str, Crossing]:
+    return {} if file.simulation is None else file.simulation.events
+
+
 def _data(file: ModelFile, found: Mobility, notes: list[str]) -> dict[str, Any]:
     more = {name: getattr(found, name) for name in ("coordinates", "counted", "freedom", "redundant")}
     model = file.model
     more |= {"gears": _gears(model), "elements": _elements(model)}
     more |= {"loads": len(model.loads), "ports": len(model.ports)}
+    more |= {"events": {name: asdict(event) for name, event in _events(file).items()}}
     return {"model": model.name, **asdict(found), **more, "notes": notes}
 
 

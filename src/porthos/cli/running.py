@@ -10,9 +10,10 @@ import numpy as np
 import typer
 
 from porthos.cli.answers import STOPPED, complain, tell
-from porthos.cli.python_files import is_python, run_object
+from porthos.cli.python_files import is_python, read_object, run_object
 from porthos.errors import PorthosError
 from porthos.frontdoor import simulate_file
+from porthos.model.modelfile import load_model
 from porthos.results.run import Run
 from porthos.results.states import StateTrajectory
 from porthos.results.storage import NETCDF
@@ -42,10 +43,11 @@ def run_file(
     _answer(run, out, report, quiet, as_json)
 
 
-def resume_file(file: Path, report: Path | None, quiet: bool, as_json: bool) -> None:
+def resume_file(file: Path, model: Path | None, report: Path | None, quiet: bool, as_json: bool) -> None:
     """Go on with the run of a result; the answer is that of `run_file`."""
     _check_report(report)
-    run = resume(file, on_failure="return", progress=False if quiet else None)
+    made = None if model is None else read_object(model) if is_python(model) else load_model(model)
+    run = resume(file, made, on_failure="return", progress=False if quiet else None)
     _answer(run, file, report, quiet, as_json)
 
 

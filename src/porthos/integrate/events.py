@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import InputError, PorthosError
-from porthos.notation import Array, flag
+from porthos.notation import Array, flag, positive
 
 EPS = float(np.finfo(np.float64).eps)
 DIRECTIONS = (-1, 0, 1)
@@ -22,12 +22,14 @@ DIRECTIONS = (-1, 0, 1)
 class Event:
     """A function(t, x) whose zeros are wanted: where it rises (direction 1), falls (-1) or both (0).
 
-    `terminal` ends the run there. Two zeros within one step cancel and are not seen.
+    `terminal` ends the run there. Two zeros within one step cancel and are not seen. A function that jumps by a
+    `period`, such as an angle between -pi and pi by 2 pi, is not zero there.
     """
 
     function: Callable[[float, Array], float]
     direction: int = 0
     terminal: bool = False
+    period: float | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -35,6 +37,15 @@ class Event:
         if not isinstance(self.direction, Real) or self.direction not in DIRECTIONS:
             raise PorthosError(f"Event: direction must be -1, 0 or 1, found {self.direction!r}.")
         flag(self.terminal, "Event: terminal")
+        if self.period is not None:
+            positive(self.period, "Event: period")
+
+    def crossed(self, before: float, after: float) -> bool:
+        """Whether the function is zero between two values, or at the second, in the direction that is wanted."""
+        if self.period is not None and abs(after - before) > 0.5 * self.period:
+            return False
+        rises = 1 if before < 0.0 else -1
+        return (before * after < 0.0 or (after == 0.0 and before != 0.0)) and self.direction in (0, rises)
 
 
 @dataclass(frozen=True)
@@ -90,10 +101,8 @@ class Watch:
         for name, event in self.events.items():
             before, after = self.values[name], self._value(name, t + h, x1)
             self.values[name] = after
-            if before * after < 0.0 or (after == 0.0 and before != 0.0):
-                rises = 1 if before < 0.0 else -1
-                if event.direction in (0, rises):
-                    crossings.append((self._locate(name, t, h, before, after, state), name))
+            if event.crossed(before, after):
+                crossings.append((self._locate(name, t, h, before, after, state), name))
         for s, name in sorted(crossings):
             self.happened.append(Occurrence(name, t + s * h, x1 if s == 1.0 else state(s)))
             if self.events[name].terminal:

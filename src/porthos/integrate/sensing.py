@@ -1,4 +1,4 @@
-"""What controllers may see of a mechanism beside the output of their port, and controllers that look now and then."""
+"""What controllers and events may see of a mechanism, and controllers that look now and then."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from porthos.notation import Array, normals, positive, vector
 from porthos.steps import WHOLE
 from porthos.system.mechanical import MechanicalSystem
 
+COMPONENTS = ("x", "y", "z")
 SAME = 1e-9  # of a period: times this close to a sample count as it
 
 
@@ -50,11 +51,17 @@ class SensedBody:
 
 
 class Sensed:
-    """A mechanism at the begin of a step: `state["arm"].position`, `state.angle("shoulder")`, ..."""
+    """A mechanism at one moment: `state["arm"].position`, `state.angle("shoulder")`, ..."""
 
     def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
         self._system, self._q, self._v, self._start = system, q, v, system.initial_arrays()[0]
         self._hinges: dict[str, tuple[int, int, Array, Array]] = {}  # of the joints whose angle was asked for
+
+    @classmethod
+    def of(cls, system: MechanicalSystem, x: Array) -> Sensed:
+        """The mechanism in a state x = (q, v, lambda)."""
+        q, v, _ = system.split(x)
+        return cls(system, system.to_kernel(q), system.to_kernel(v, rate=True))
 
     def __getitem__(self, body: str) -> SensedBody:
         index = self._system.body_index(body)
@@ -87,6 +94,23 @@ class Sensed:
         if about == "prismatic" or motion == "slide":
             return self.displacement(joint)
         return around + (self.angle(joint) - around + np.pi) % (2.0 * np.pi) - np.pi
+
+    def measure(self, element: str) -> float:
+        """The distance of the two points of a spring, damper, attraction or potential, in m."""
+        elements, bodies = self._system.elements, len(self._system.body_names)
+        law = elements.laws_of(self._system.element_index(element))
+        q, v = self._q[None, :bodies], self._v[None, :bodies]
+        return float(elements.states(q, v, np.zeros((1, 0)), self._system.still)[0][0, law[0]])
+
+    def quantity(self, name: str, around: float = 0.0) -> float:
+        """A number by its name: "arm.position.x", "shoulder.angle" (near `around`), "strut.measure"."""
+        owner, _, last = name.rpartition(".")
+        if last in COMPONENTS:
+            body, _, vector = owner.rpartition(".")
+            return float(getattr(self[body], vector)[COMPONENTS.index(last)])
+        if last == "angle":
+            return self.coordinate(owner, "turn", around)
+        return self.displacement(owner) if last == "displacement" else self.measure(owner)
 
     def _axis(self, joint: str) -> tuple[int, Array]:
         index = self._system.joint_index(joint)

@@ -91,10 +91,8 @@ class Signals:
 
     def _sensed(self, x: Array) -> Sensed:
         """What a controller sees of a mechanism."""
-        system = self.system
-        assert isinstance(system, MechanicalSystem)
-        q, v, _ = system.split(x)
-        return Sensed(system, system.to_kernel(q), system.to_kernel(v, rate=True))
+        assert isinstance(self.system, MechanicalSystem)
+        return Sensed.of(self.system, x)
 
     def at(self, t: float, held: Array) -> Array:
         """The inputs at time t of a step in which `held` holds."""

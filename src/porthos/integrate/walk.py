@@ -50,7 +50,6 @@ class Walk:
         self.system, self.scheme, self.signals, self.start = system, scheme, signals, start
         self.progress, self.interrupted = progress, interrupted
         self.memory = None if checkpoint is None else thaw(checkpoint.memory)
-        self._keep, self.store = keep, keep() if keep is not None and checkpoint is None else None
         if self.memory is not None:
             self.start = self.memory["start"]
         signals.remembers = keep is not None
@@ -58,6 +57,7 @@ class Walk:
         self.recorder = Recorder(system, scheme, dense) if recorder is None else recorder
         self.watch = Watch(events, 0.0, self.start)
         self.watch.happened += happened
+        self._keep, self.store = keep, keep() if keep is not None and checkpoint is None else None
 
     def piece(
         self, t: float, h: float, x: Array, held: Array, before: Step | None, until: float | None = None

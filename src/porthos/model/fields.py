@@ -16,6 +16,7 @@ import numpy as np
 
 from porthos.errors import ModelError, ModelFileError, PorthosError, nearest
 from porthos.model.controllers import PD, EnergyShaping, JointController
+from porthos.model.crossings import Crossing
 from porthos.model.nodes import List, Mapping, Node, Scalar, shown
 from porthos.model.signals import SIGNALS, Expression, Input, Signal, TimeSignal
 from porthos.model.simulation import SchemeChoice, StepChoice
@@ -73,6 +74,8 @@ def kind_of(hint: Any) -> Kind:
         return _named(kind_of(get_args(hint)[1]))
     if hint is SchemeChoice:
         return SCHEME
+    if hint is Crossing:
+        return EVENT
     if hint == StepChoice:
         return STEP
     if hint == Signal:
@@ -162,7 +165,7 @@ def read_plain(node: Node) -> Any:
     return float(node.text) if NUMBER.fullmatch(node.text) else node.text
 
 
-# --- functions of time, schemes, inputs
+# --- functions of time, schemes, inputs, events
 
 
 def selected(node: Mapping, key: str, forms: Dictionary[str, Any], where: str) -> tuple[str, Mapping]:
@@ -259,6 +262,14 @@ def _write_step(step: StepChoice) -> Any:
     return write_number(step)
 
 
+def _read_event(node: Node) -> Crossing:
+    """A mapping such as {quantity: bob.position.x, direction: rising}."""
+    here = expect_mapping(node, "event", "{quantity: bob.position.x}")
+    values = read_fields(here, fields_of(Crossing), "event", "an event")
+    with blaming(here, "event"):
+        return Crossing(**values)
+
+
 def signal_schema() -> dict[str, Any]:
     """Constants, expressions, and every kind of function of time."""
     numbers = KINDS[float].schema
@@ -273,6 +284,11 @@ def input_schema() -> dict[str, Any]:
 def step_schema() -> dict[str, Any]:
     """A number of seconds, or steps that choose their size."""
     return {"anyOf": [KINDS[float].schema, *_chosen_schema(STEP_NAMES)]}
+
+
+def event_schema() -> dict[str, Any]:
+    """What an event has."""
+    return object_schema(fields_of(Crossing), first_sentence(Crossing))
 
 
 def _chosen_schema(forms: Dictionary[str, type]) -> list[dict[str, Any]]:
@@ -309,6 +325,7 @@ SIGNAL = Kind(read_signal, _write_signal, {"$ref": "#/$defs/signal"})
 INPUT = Kind(_read_input, _write_input, {"$ref": "#/$defs/input"})
 SCHEME = Kind(_read_scheme, lambda scheme: scheme.plain, {"$ref": "#/$defs/scheme"})
 STEP = Kind(_read_step, _write_step, {"$ref": "#/$defs/step"})
+EVENT = Kind(_read_event, lambda event: write_fields(event, fields_of(Crossing)), {"$ref": "#/$defs/event"})
 
 
 # --- writing

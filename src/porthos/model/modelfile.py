@@ -25,6 +25,7 @@ from typing import Any, get_type_hints
 import yaml
 
 from porthos.errors import ModelError, ModelFileError, nearest
+from porthos.model.bodies import PointMass
 from porthos.model.changes import changed
 from porthos.model.controllers import JointController
 from porthos.model.fields import Field, blaming, expect_mapping, fields_of, kind_of, read_fields, write_fields
@@ -107,7 +108,21 @@ def _read_simulation(node: Mapping, model: Model) -> Simulation:
         for name in plan.inputs:
             with blaming(Mapping(given.place_of(name), {}, {}), f"{SIMULATION}: inputs"):
                 _check_input(model, name, plan.inputs[name])
+    watched = here.entries.get("events")
+    if isinstance(watched, Mapping):
+        for name, event in plan.events.items():
+            node_of = watched.entries[name]
+            assert isinstance(node_of, Mapping)
+            with blaming(node_of, f"{SIMULATION}: events: '{name}'"):
+                event.require(_kinds(model))
     return plan
+
+
+def _kinds(model: Model) -> list[tuple[str, str]]:
+    """Names and kinds of all parts that have quantities."""
+    bodies = [(body.name, "point" if isinstance(body, PointMass) else "rigid") for body in model.bodies]
+    joints = [(joint.name, joint.kind) for joint in model.joints]
+    return [*bodies, *joints, *((element.name, element.kind) for element in model.elements)]
 
 
 def _check_input(model: Model, name: str, value: Any) -> None:

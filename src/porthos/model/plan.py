@@ -1,7 +1,7 @@
 """How a run was to be made, as text in its file, from which it can go on: step, number of steps, and all inputs.
 
-Constants, tables, and the functions of time and controllers that model files hold are written; of a function or
-controller in Python it is only noted that there was one.
+Constants, tables, and the functions of time, controllers and events that model files hold are written; of a function
+or controller in Python it is only noted that there was one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from porthos.model.controllers import PD, EnergyShaping
+from porthos.model.crossings import Crossing
 from porthos.model.signals import SIGNALS, TimeSignal
 from porthos.steps import Adaptive
 
-KNOWN: dict[str, type] = {cls.__name__: cls for cls in (*SIGNALS, PD, EnergyShaping, Adaptive)}
+KNOWN: dict[str, type] = {cls.__name__: cls for cls in (*SIGNALS, PD, EnergyShaping, Adaptive, Crossing)}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 from porthos.model.fields import (
     SCHEME,
     Field,
+    event_schema,
     fields_of,
     first_sentence,
     input_schema,
@@ -41,6 +42,7 @@ def json_schema(schemes: Mapping[str, type]) -> dict[str, Any]:
             "input": input_schema(),
             "scheme": _scheme_schema(schemes),
             "step": step_schema(),
+            "event": event_schema(),
         },
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError
+from porthos.model.crossings import Crossing
 from porthos.model.signals import Input, Numbers
 from porthos.steps import Adaptive, Reversible, check_steps
 
@@ -41,7 +42,7 @@ class SchemeChoice:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What `simulate` is told about a run: scheme, step, end, which states to keep, and the inputs of ports."""
+    """What `simulate` is told about a run: scheme, step, end, which states to keep, inputs of ports, and events."""
 
     step: StepChoice
     end: float
@@ -49,6 +50,7 @@ class Simulation:
     every: int = 1
     inputs: Mapping[str, Input] = field(default_factory=dict)
     times: Numbers | None = None
+    events: Mapping[str, Crossing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scheme", SchemeChoice.of(self.scheme))
@@ -57,6 +59,15 @@ class Simulation:
                 f"inputs: expected values by the names of ports, such as {{'motor': 1}}, found {self.inputs!r}."
             )
         object.__setattr__(self, "inputs", dict(self.inputs))
+        if not isinstance(self.events, Mapping):
+            raise ModelError(f"events: expected crossings by their names, found {self.events!r}.")
+        object.__setattr__(self, "events", dict(self.events))
+        for name, event in self.events.items():
+            if not isinstance(event, Crossing):
+                raise ModelError(
+                    f"events: '{name}': a file holds no function, found one of the type {type(event).__name__}. Use "
+                    "ph.Crossing('bob.position.x'), or give it to ph.simulate itself."
+                )
         if isinstance(self.step, Reversible):
             raise ModelError(f"step: a file holds no function, found {self.step!r}. Give it to ph.simulate itself.")
         object.__setattr__(self, "times", check_steps(self.step, self.end, self.every, self.times))

@@ -146,7 +146,10 @@ def _refuse(path: Path, attributes: dict[str, Any], planned: bool, end: float) -
             "runs with schemes of Porthos itself, such as ph.RadauIIA(3), can be resumed."
         )
     elif not planned:
-        found = "a copy that was saved. Resume the file that simulate(..., out=...) wrote, or run it anew."
+        found = (
+            "a copy that was saved, or a run of Livens on a Lagrangian, which writes its file when it ends. Resume the "
+            "file that simulate(..., out=...) wrote on its way, or run it anew."
+        )
     elif "checkpoint" not in attributes:
         found = "one that had not made its first steps. Run it anew."
     elif attributes["porthos_version"] != version("porthos"):

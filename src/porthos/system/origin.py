@@ -1,4 +1,4 @@
-"""Of what a run was made, as a model file says it: the model as it was assembled, scheme, step, end and inputs."""
+"""Of what a run was made, as a model file says it: the model as it was assembled, scheme, step, end, inputs, events."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ class Origin:
         every: int,
         inputs: Mapping[str, Any] | None,
         times: Any,
+        events: Mapping[str, Any] | None,
     ) -> Origin:
         """Of a run that is to be made."""
 
@@ -57,7 +58,8 @@ class Origin:
             for name, value in (inputs or {}).items():
                 if np.ndim(value) > 1:
                     raise ModelError(f"inputs: '{name}' has a row for each step, which a file does not hold.")
-            return Simulation(step, end, scheme, every, inputs or {}, times)  # type: ignore[arg-type] # refuses others
+            told = (scheme, every, inputs or {}, times, events or {})
+            return Simulation(step, end, *told)  # type: ignore[arg-type] # refuses others
 
         return cls(lambda: _written(model, plan), str(step), float(end))
 
