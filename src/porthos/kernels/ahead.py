@@ -40,14 +40,14 @@ def done(part: str) -> Path:
 
 
 def start(first: str) -> None:
-    """Let children compile what is not in the cache: one the assembly, one the march `first` and then the others.
+    """Let children compile what is not in the cache: one the march `first`, one the assembly and then the other march.
 
-    A march shares most of its kernels with the next one, which takes a third of the time after it. It may still be at
-    work when this program ends; the next one finds what it made.
+    Marches share most of their kernels, and each child loads what the other one has made. They may still be at work
+    when this program ends; the next one finds what they made.
     """
     if not _possible():
         _settled.update((ASSEMBLY, *MARCHES))
-    for parts in ((ASSEMBLY,), (first, *(part for part in MARCHES if part != first))):
+    for parts in ((first,), (ASSEMBLY, *(part for part in MARCHES if part != first))):
         missing = [part for part in parts if not _known(part)]
         if missing:
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), CHILD: "yes"}
