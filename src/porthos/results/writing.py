@@ -83,7 +83,8 @@ class Writer:
                 self._create(block, checkpoint, events)
             else:
                 self._extend(block, checkpoint, events)
-        self._count, self._reached = self._count + len(block.t), float(block.t[-1])
+        self._count += len(block.t)
+        self._reached = float(block.t[-1]) if len(block.t) else self._reached
         self._events += len(events)
         if self._plan and self._place != self.path:
             self.publish()

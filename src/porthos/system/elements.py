@@ -213,6 +213,7 @@ def wound(system: MechanicalSystem, angles: Array) -> MechanicalSystem:
     if not (system.element_names and system.elements.turns):
         return system
     result = copy(system)
-    result.__dict__.pop("ggl", None)  # made from the system
+    for name in ("ggl", "motion"):  # made from the system
+        result.__dict__.pop(name, None)
     result.__dict__["elements"] = system.elements.about(angles)
     return result
