@@ -141,8 +141,9 @@ def falling(bad, kind="nan"):
     return model
 
 
-@pytest.mark.parametrize("bad", [0.0, 0.061, 0.07, 0.2, 0.354])
-@pytest.mark.parametrize("kind", ["nan", "raise"])
+@pytest.mark.parametrize(
+    ("bad", "kind"), [(0.0, "nan"), (0.061, "raise"), (0.07, "nan"), (0.2, "raise"), (0.354, "nan")]
+)
 def test_failed_run_leaves_all_that_was_computed(bad, kind, tmp_path, small_blocks):
     path = tmp_path / "run.nc"
     with pytest.raises(ph.SimulationError, match="stopped at t =") as caught:

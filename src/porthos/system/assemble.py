@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-from scipy.integrate import cumulative_trapezoid
 
 from porthos.errors import ModelError
 from porthos.kernels import ahead
@@ -224,7 +223,8 @@ def _pieces(law: Law) -> Array:
     result[:, BEGIN] = result[:, MIDDLE] = pairs[:-1, 0]
     result[:, FACTORS], result[:, FACTORS + 1] = pairs[:-1, 1], np.diff(pairs[:, 1]) / np.diff(pairs[:, 0])
     if len(pairs):  # the energy vanishes where x does
-        U = cumulative_trapezoid(pairs[:, 1], pairs[:, 0], initial=0.0)[:-1]
+        areas = np.diff(pairs[:, 0]) * (pairs[1:, 1] + pairs[:-1, 1]) / 2  # scipy.integrate takes 0.4 s to load
+        U = np.append(0.0, np.cumsum(areas))[:-1]
         k = max(0, int(np.searchsorted(result[:, BEGIN], 0.0)) - 1)
         y, (F, slope) = -result[k, MIDDLE], result[k, FACTORS : FACTORS + 2]
         result[:, ENERGY] = U - (U[k] + (F + 0.5 * slope * y) * y)
