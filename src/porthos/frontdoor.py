@@ -27,7 +27,6 @@ from porthos.kernels import ahead
 from porthos.model.bodies import Body
 from porthos.model.crossings import Crossing
 from porthos.model.model import Model
-from porthos.model.modelfile import ModelFile
 from porthos.model.plan import Plan, Python, writable
 from porthos.notation import Array
 from porthos.results.file_layout import Layout, MechanismLayout, StatesLayout
@@ -250,6 +249,8 @@ def simulate_file(
 
     For example simulate_file("crank.yaml", {"bodies.crank.mass": 0.2, "simulation.step": 0.005}).
     """
+    from porthos.model.modelfile import ModelFile  # as in `system/origin.py`
+
     file = ModelFile.read(path, changes)
     plan = file.plan()
     with file.blaming("scheme"):

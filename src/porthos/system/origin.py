@@ -14,8 +14,6 @@ import numpy as np
 
 from porthos.errors import ModelError, PorthosError, ResultError
 from porthos.model.model import Model
-from porthos.model.modelfile import ModelFile, to_yaml
-from porthos.model.nodes import parse_model
 from porthos.model.simulation import Simulation
 from porthos.steps import Adaptive, Reversible
 
@@ -78,11 +76,16 @@ class Origin:
         """The model that the text describes."""
         if self.text.startswith(NOTHING):
             raise ResultError(f"the model of this run is in no file. {self.text.lstrip('# ').strip()}")
+        from porthos.model.modelfile import ModelFile  # runs that neither read nor write files start without it
+        from porthos.model.nodes import parse_model
+
         return ModelFile.of(parse_model(self.text, "model_file"), Path("model_file")).model
 
 
 def _written(model: Model, plan: Callable[[], Simulation]) -> str:
     """Model and plan; the model alone, or only the reason, where they are functions in Python."""
+    from porthos.model.modelfile import to_yaml
+
     try:
         whole = to_yaml(model)
     except PorthosError as error:
