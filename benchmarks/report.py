@@ -18,6 +18,7 @@ from rich.table import Table as RichTable
 
 import porthos
 from benchmarks.case import Code
+from benchmarks.claims import Claim
 from benchmarks.equal_accuracy import BASE
 from benchmarks.exudyn_adapter import DEFAULT_TOLERANCE, SPECTRAL_RADIUS, TOLERANCE
 from benchmarks.measure import AGREEMENT, LARGE, SLOWEST, SOFT, Row
@@ -34,10 +35,10 @@ compares the codes at equal h, not at equal accuracy. With T(n) the least wall t
 per step is (T(n) - T(1))/(n - 1): setting up a run is not in it. All codes run in one process on one thread, in turn,
 so that a slow spell of the machine meets all of them. A number in brackets is the time divided by that of Midpoint:
 above 1 the code is slower than Midpoint, below 1 it is faster. A dash stands where a code was not measured; the reason
-is in the second table. A peer is left out where a step takes longer than {SLOWEST:g} s, or would take longer at linear
-cost from the next smaller size.
+is in the table of details. A peer is left out where a step takes longer than {SLOWEST:g} s, or would take longer at
+linear cost from the next smaller size.
 
-The second table has, for each code, the number of steps timed, the largest change of the energy during these steps
+The table of details has, for each code, the number of steps timed, the largest change of the energy during these steps
 divided by the largest kinetic energy of Midpoint's run (for Exudyn in brackets: with its default Newton tolerance
 {DEFAULT_TOLERANCE:g} instead of {TOLERANCE:g}), the Newton iterations per step, and the deviation: the largest
 distance of the centre of mass of any body from its place in Midpoint's solution with the same h, after 100 steps, or
@@ -47,7 +48,11 @@ command fails if a deviation is larger.
 
 Where a code made fewer steps than Midpoint, its time belongs to the first part of the motion only.
 
-The third table repeats the comparison on one chain with a smaller step and Exudyn's default Newton tolerance. The last
+The table before them has what is claimed of these times and drifts, and the number of this run that comes nearest to
+the bound or goes beyond it; the command fails if a claim does not hold. A mechanism counts where the other code was
+measured.
+
+The one after it repeats the comparison on one chain with a smaller step and Exudyn's default Newton tolerance. The last
 one names the settings of the peers:
 short runs rank those that agree, the best three are timed in full, the fastest counts; with more than {LARGE} bodies
 only the best six of the next smaller size are tried, if there is one. Settings close to each other change places from
@@ -83,6 +88,16 @@ class Table(NamedTuple):
 def tables(groups: Sequence[Sequence[Row]], codes: Sequence[Code]) -> list[Table]:
     """Times side by side, everything else in rows, and the settings that were chosen for the peers."""
     return [speeds(groups, codes), details(groups), settings(groups, codes)]
+
+
+def claimed(claims: Sequence[Claim]) -> Table:
+    """A line for each claim, with the worst of its numbers."""
+    head = ("claim", "bound", "worst", "at", "holds")
+    body = []
+    for claim in claims:
+        bound, holds = f"{'at least' if claim.least else 'at most'} {claim.limit:g}", "yes" if claim.holds else "NO"
+        body.append((claim.text, bound, f"{claim.values[claim.worst]:.3g}", claim.worst, holds))
+    return Table("What is claimed, and the worst of this run", head, body)
 
 
 def speeds(groups: Sequence[Sequence[Row]], codes: Sequence[Code]) -> Table:

@@ -1,10 +1,16 @@
-"""What the benchmark claims at equal accuracy; the programs it measures need not be installed."""
+"""What the benchmark claims, per step and at equal accuracy; the programs it measures need not be installed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from benchmarks.claims import EXUDYN, GGL, MIDPOINT, claims
+from benchmarks.claims import MUJOCO as RK4
 from benchmarks.equal_accuracy import ALPHA, BASE, MUJOCO, TRAPEZOIDAL, TREE, in_words, shortfalls
+from benchmarks.measure import Row
+from benchmarks.models import catalogue
 
 MEASURED = {BASE: (7.34, True), ALPHA: (707, True), TRAPEZOIDAL: (656, True), TREE: (16.4, True), MUJOCO: (4.81, True)}
 
@@ -29,3 +35,38 @@ def test_the_page_says_against_whom_the_factor_is_small():
     assert "implicit solvers, which like Porthos take any mechanism, Composition 4 is 89 times" in text
     assert "RK44, the factor is only 2.2" in text
     assert "MuJoCo's RK4 takes 0.66 of the time" in text
+
+
+def rows_of_a_run(mechanism="", label="", values=None):
+    """Each body costs 1 us, in the net 3, with the peers 12; one code has other `values` on one mechanism."""
+    groups = []
+    for entry in catalogue():
+        net = entry.name.startswith("net")
+        bodies = 760 if net else int("".join(c for c in entry.name if c.isdigit()) or 4)
+        times = {MIDPOINT: 3.0 if net else 1.0, GGL: 6.0 if net else 2.0, EXUDYN: 12.0, RK4: 12.0}
+        rows = [Row(entry.name, bodies, 1e-3, code, per_step=t * bodies, drift=1e-14) for code, t in times.items()]
+        changed = entry.name == mechanism
+        groups.append([replace(row, **values) if changed and row.label == label else row for row in rows])
+    return groups
+
+
+@pytest.mark.parametrize(
+    ("change", "broken", "worst"),
+    [
+        ((), None, None),
+        (("chain-64 revolute", EXUDYN, {"per_step": 9.9 * 64}), 0, "chain-64 revolute"),
+        (("chain-64 revolute", RK4, {"per_step": 0.9 * 64}), 1, "chain-64 revolute"),
+        (("chain-16 revolute", RK4, {"per_step": 0.9 * 16}), None, None),  # not claimed
+        (("chain-256 spherical", RK4, {"per_step": None}), None, None),  # too slow to be measured
+        (("ladder of 4", GGL, {"per_step": 2.6 * 4}), 2, "ladder of 4"),
+        (("chain-1024 revolute", MIDPOINT, {"per_step": 1.6 * 1024}), 3, "chain-16 to 4096 revolute"),
+        (("net 20 x 20", MIDPOINT, {"per_step": 5.1 * 760}), 4, "net 20 x 20 / chain-1024 spherical"),
+        (("tree of 255", GGL, {"drift": 2e-9}), 5, f"tree of 255, {GGL}"),
+        (("chain-1 spherical", MIDPOINT, {"drift": float("nan")}), 5, f"chain-1 spherical, {MIDPOINT}"),
+    ],
+)
+def test_what_must_hold_per_step(change, broken, worst):
+    found = claims(rows_of_a_run(*change))
+    assert [k for k, claim in enumerate(found) if not claim.holds] == ([] if broken is None else [broken])
+    if worst:
+        assert found[broken].worst == worst
