@@ -64,6 +64,22 @@ def test_reactions_of_joints_that_repeat_each_other_are_not_unique(tmp_path):
     assert all(plain.joint(name).unique for name in "ABCD") and "not unique" not in plain.summary()
 
 
+@pytest.mark.parametrize(("lean", "freedom"), [(0.0, 1), (0.3, 0)])
+def test_a_mechanism_that_joints_hold_says_that_nothing_moved(lean, freedom):
+    """A plane four-bar moves; with an axis that leans out of the plane it is a frame."""
+    model = ph.Model("frame", gravity=(0, 0, -9.81))
+    model.body("left", ph.Box(1.0, (0.02, 0.02, 0.2)), position=(0.03, 0, 0.1))
+    model.body("top", ph.Box(1.0, (0.4, 0.02, 0.02)), position=(0.26, 0, 0.2))
+    model.body("right", ph.Box(1.0, (0.02, 0.02, 0.2)), position=(0.43, 0, 0.1))
+    model.revolute("A", "ground", "left", at=(0, 0, 0), axis=(0, 1, 0))
+    model.revolute("B", "left", "top", at=(0.06, 0, 0.2), axis=(0, 1, 0))
+    model.revolute("C", "top", "right", at=(0.46, 0, 0.2), axis=(0, 1, lean))
+    model.revolute("D", "right", "ground", at=(0.4, 0, 0), axis=(0, 1, 0))
+    assert mobility(model).freedom == freedom
+    summary = ph.simulate(model, ph.MidpointGGL(), 0.001, 0.1).summary()
+    assert ("motion            none: it rests, or joints and drives hold every body" in summary) == (freedom == 0)
+
+
 def test_what_is_unique_is_the_same_whichever_joints_are_taken():
     """Forces in the plane are determined; only those across it and torques about its axes depend on the joints."""
     R = np.eye(3)

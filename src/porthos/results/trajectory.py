@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from porthos.model.model import Model
 
+REST = 1e-20  # kinetic energy of bodies at rest, of the whole energy
+
 
 class Trajectory(Run):
     """States of a system over time. `run["slider"].position`, `run.energy`, `run.joint("B").force`, ...
@@ -282,6 +284,10 @@ class Trajectory(Run):
             f"  constraints       |g| <= {self.position_error.max():.2e}, |G v| <= {self.velocity_error.max():.2e}",
             f"  Newton            {np.sum(self.iterations) / max(1, self.t.size - 1):.2f} iterations a recorded step",
         ]
+        if self.kinetic_energy.max() <= REST * np.abs(E).max():
+            lines.append(
+                "  motion            none: it rests, or joints and drives hold every body (see model.diagram())"
+            )
         if self.dissipated_energy[-1] > 0.0:
             lines.insert(3, f"  dissipated        {self.dissipated_energy[-1]:.10g} J by force elements")
         if self.events:
