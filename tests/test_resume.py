@@ -291,10 +291,10 @@ def test_runs_that_have_nothing_left_to_do(tmp_path, interrupted):
 
 def test_other_versions_are_refused(interrupted):
     with writing._opened(interrupted) as file:
-        file.groups["porthos"].attrs["porthos_version"] = "0.0.9"
+        file["porthos"].attrs["porthos_version"] = "0.0.9"
     refused(ph.ResultError, interrupted, "one of Porthos 0.0.9, and this is", "same version")
     with writing._opened(interrupted) as file:
-        del file.groups["porthos"].attrs["checkpoint"]
+        del file["porthos"].attrs["checkpoint"]
     refused(ph.ResultError, interrupted, "had not made its first steps", "Run it anew")
 
 
@@ -404,8 +404,14 @@ ph.simulate(mechanism(), scheme, 1e-3, 0.02, inputs={"motor": Motor()}, out=path
 Path(path).unlink()
 moments = random.Random(seed)
 kills, again = 0, 0
+
+
+def stamp():
+    return Path(path).stat().st_mtime_ns if Path(path).exists() else None
+
+
 while True:
-    process = os.fork()
+    before, process = stamp(), os.fork()
     if process == 0:
         if Path(path).exists():
             ph.resume(path, mechanism(), inputs=inputs(True), progress=False)
@@ -413,7 +419,9 @@ while True:
             ph.simulate(mechanism(), scheme, 1e-3, N * 1e-3, every=2, inputs=inputs(False), out=path, progress=False)
         os._exit(0)
     if kills < 10:
-        time.sleep(0.05 if kills == 0 else moments.uniform(0.3, 2.0))
+        while kills > 0 and stamp() == before:  # but for the first one, each process comes further
+            time.sleep(0.01)
+        time.sleep(moments.uniform(0.0, 0.06))
         os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         if not os.WIFSIGNALED(status):

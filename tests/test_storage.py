@@ -258,8 +258,8 @@ def test_file_of_another_program(tmp_path):
 def test_file_of_a_newer_porthos(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with _opened(path) as file:
-        file.groups["porthos"].attrs["format"] = storage.FORMAT + 1
-        file.groups["porthos"].attrs["porthos_version"] = "9.9.9"
+        file["porthos"].attrs["format"] = storage.FORMAT + 1
+        file["porthos"].attrs["porthos_version"] = "9.9.9"
     refused(path, "expected format 6, found format 7", "9.9.9", "Update Porthos")
 
 
@@ -275,17 +275,17 @@ def test_file_of_a_newer_porthos(run, tmp_path):
 def test_tables_that_would_lead_compiled_code_astray(run, table, place, value, word, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with _opened(path) as file:
-        file.groups["porthos"].variables[table][place] = value
+        file["porthos"][table][place] = value
     refused(path, "damaged", word)
 
 
 def test_missing_table_and_wrong_shape(run, tmp_path):
     path = run.save(tmp_path / "run.nc")
     with _opened(path) as file:
-        file._h5file.move("porthos/multipliers", "porthos/other")
+        file.move("porthos/multipliers", "porthos/other")
     refused(path, "damaged", "multipliers")
     with _opened(path) as file:
-        file.groups["porthos"].create_variable("multipliers", ("n_time", "n_body"), np.float64)
+        file["porthos"]["multipliers"] = np.zeros((21, 3))
     refused(path, "damaged", "table 'multipliers' has shape (21, 3)")
 
 

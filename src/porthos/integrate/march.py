@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -71,6 +72,11 @@ class March:
         inner = self.multipliers.shape[1] + self.loss.shape[1] + self.angle.shape[1]
         rows = rows_of_a_block(self.q.shape[1], inner, self.work.shape[1])
         return (slice(k, min(k + rows, len(self.t))) for k in range(0, len(self.t), rows))
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all multipliers together take at most the BLOCK bytes that are held in memory at a time."""
+        return 8 * math.prod(self.multipliers.shape) <= BLOCK
 
     def part(self, rows: slice) -> March:
         """Some of the rows."""

@@ -245,7 +245,7 @@ def to_tables(run: Trajectory) -> xarray.Dataset:
     values |= event_tables(run.events, system.dimension)
     tables = {name: (dimensions, values[name]) for name, dimensions in TABLES.items()}
     more = {"format": FORMAT, "name": system.name, "length": system.length}
-    return unfilled(xarray.Dataset(tables, attrs={**more, **attributes(run)}))
+    return xarray.Dataset(tables, attrs={**more, **attributes(run)})
 
 
 def event_tables(events: Sequence[Occurrence], dimension: int) -> dict[str, Any]:

@@ -148,12 +148,13 @@ class Trajectory(Run):
         return self.in_blocks(lambda rows: (self._solved(rows),))[0]
 
     def multipliers_of(self, rows: slice) -> Array:
-        """The same for a range of rows. In memory they are solved for once; of a run in a file, only these."""
-        return self.multipliers[rows] if isinstance(self.raw.q, np.ndarray) else self._solved(rows)
+        """The same for a range of rows. They are solved for once; of a long run in a file, only these."""
+        kept = isinstance(self.raw.q, np.ndarray) or self.raw.is_short
+        return self.multipliers[rows] if kept else self._solved(rows)
 
     def _solved(self, rows: slice) -> Array:
-        at = self.raw.part(rows)
-        return nodal_multipliers(self.system, at.q, at.v, at.wrench, at.angle)
+        q, v, wrench, angle = (getattr(self.raw, name)[rows] for name in ("q", "v", "wrench", "angle"))
+        return nodal_multipliers(self.system, q, v, wrench, angle)
 
     @cached_property
     def iterations(self) -> IntArray:

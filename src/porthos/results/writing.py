@@ -19,6 +19,7 @@ from porthos.integrate.events import Occurrence
 from porthos.integrate.march import UNFINISHED, March
 from porthos.integrate.recording import States
 from porthos.notation import Array, IntArray, file_path
+from porthos.results import netcdf
 from porthos.results.file_layout import Layout, MechanismLayout, Rows, StatesLayout
 from porthos.results.journal import changing, recover
 from porthos.results.loading import checks, explained
@@ -30,7 +31,7 @@ from porthos.results.trajectory import Trajectory
 CHUNK = 2**20  # bytes of the coordinates that lie together in a file
 OF_INPUTS = ("joint_force", "joint_torque")  # quantities that depend on the inputs at the nodes
 TIME, EVENT = ("time", "n_time"), ("event", "n_event")  # dimensions that grow, in the root and in the group
-GROWING = (*TIME, *EVENT, "n_memory")
+MEMORY = "n_memory"
 
 
 class Writer:
@@ -67,7 +68,7 @@ class Writer:
         layout.reopen(path, self._count)
         self._reached = layout.t
         with explained(path), _opened(path) as file:
-            group = file.groups[GROUP]
+            group = file[GROUP]
             self._identity = group.attrs["identity"]
             group.attrs["turn"] = self._turn
             for place in (file, group):
@@ -116,9 +117,9 @@ class Writer:
         block.wrench[0, loads] = wrench
         values = quantities(Trajectory(layout.system, block, layout.scheme), OF_INPUTS)
         with self._explained(), self._changed() as file:
-            file.groups[GROUP].variables["wrench"][rows] = block.wrench
+            file[GROUP]["wrench"][rows] = block.wrench
             for name in OF_INPUTS:
-                file.variables[name][rows] = values[name]
+                file[name][rows] = values[name]
 
     def raw(self) -> Any:
         """All that was written; it stays in the file."""
@@ -128,7 +129,7 @@ class Writer:
     def _changed(self) -> Iterator[Any]:
         """The file, to write into, unless another process has taken it over."""
         with _opened(self._place) as file:
-            if file.groups[GROUP].attrs.get("turn") != self._turn:
+            if file[GROUP].attrs.get("turn") != self._turn:
                 raise ResultError(
                     f"'{self.path}': expected the file of this run, found that another process writes its run to it. "
                     "Give each run a file of its own, and resume a run only once."
@@ -136,22 +137,26 @@ class Writer:
             yield file
 
     def _create(self, block: Any, checkpoint: Checkpoint | None, events: Sequence[Occurrence]) -> None:
+        import h5py
+
         root, group = self._layout.first(block, events)
         group.attrs["identity"] = group.attrs["turn"] = self._identity
         if self._plan:
             group["plan"] = ("n_plan", np.frombuffer(self._plan.encode(), dtype=np.uint8))
         if checkpoint is not None:
-            group["memory"] = ("n_memory", checkpoint.memory)
+            group["memory"] = (MEMORY, checkpoint.memory)
             group.attrs["checkpoint"] = self._words(checkpoint)
-        root.to_netcdf(self._place, engine="h5netcdf", unlimited_dims=self._arrange(root))
-        more = self._arrange(group)
-        group.to_netcdf(self._place, engine="h5netcdf", mode="a", group=GROUP, unlimited_dims=more)
+        together = int(np.clip(CHUNK // self._layout.state_bytes, 1, self._nodes))  # of short runs all
+        growing = dict.fromkeys(TIME, together) | dict.fromkeys((*EVENT, MEMORY))
+        with h5py.File(self._place, "w", track_order=True) as file:
+            netcdf.write(file, root, growing)
+            netcdf.write(file.create_group(GROUP, track_order=True), group, growing)
         seal_file(self._place)
 
     def _extend(self, block: Any, checkpoint: Checkpoint | None, events: Sequence[Occurrence]) -> None:
         rows, happened = self._layout.further(block), self._layout.happened(events)
         with self._changed() as file:
-            group = file.groups[GROUP]
+            group = file[GROUP]
             for place, values, more in zip((file, group), rows, happened, strict=True):
                 _add(place, TIME, self._count, values)
                 _add(place, EVENT, self._events, more if events else {})
@@ -162,14 +167,6 @@ class Writer:
 
     def _words(self, checkpoint: Checkpoint) -> str:
         return json.dumps({**checkpoint.plain, "checks": checks(self._plan, checkpoint.memory)})
-
-    def _arrange(self, dataset: Any) -> list[str]:
-        """Say how it lies in a file, about CHUNK bytes of states together, of short runs all; and what of it grows."""
-        together = int(np.clip(CHUNK // self._layout.state_bytes, 1, self._nodes))
-        for variable in dataset.variables.values():
-            if variable.dims[:1] in [(d,) for d in TIME] and 0 not in variable.shape:
-                variable.encoding["chunksizes"] = (together, *variable.shape[1:])
-        return [dimension for dimension in GROWING if dimension in dataset.dims]
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -198,25 +195,23 @@ class Writer:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """A file to write into; all changes come into it when it is closed, or none."""
-    import h5netcdf
     import h5py
 
-    # h5netcdf would leave a damaged file open
-    with changing(path) as overlay, h5py.File(overlay, "r+") as raw, h5netcdf.File(raw, "r+") as file:
+    with changing(path) as overlay, h5py.File(overlay, "r+") as file:
         yield file
 
 
 def _note(file: Any, status: Status, message: str) -> None:
     """Write how a run stands."""
-    for place in (file, file.groups[GROUP]):
+    for place in (file, file[GROUP]):
         place.attrs["status"], place.attrs["message"] = status.name, message
 
 
 def _resize(place: Any, names: tuple[str, ...], size: int) -> None:
     """Give a dimension of a group another size, if it is there."""
     for name in names:
-        if name in place.dimensions and place.dimensions[name].isunlimited():
-            place.resize_dimension(name, size)
+        if name in place:
+            netcdf.resize(place, name, size)
 
 
 def _add(place: Any, dimension: tuple[str, ...], first: int, values: Rows) -> None:
@@ -225,18 +220,18 @@ def _add(place: Any, dimension: tuple[str, ...], first: int, values: Rows) -> No
         last = first + len(next(iter(values.values())))
         _resize(place, dimension, last)
         for name, rows in values.items():
-            place.variables[name][first:last] = rows.astype(object) if rows.dtype.kind == "U" else rows
+            place[name][first:last] = netcdf.texts_as_objects(rows)
 
 
 def _remember(group: Any, memory: NDArray[np.uint8]) -> None:
     """Write the memory of a run; its place grows and does not shrink, since HDF5 would lose what it had."""
-    if "memory" not in group.variables:
-        group.dimensions["n_memory"] = None
-        group.resize_dimension("n_memory", memory.size)
-        group.create_variable("memory", ("n_memory",), np.uint8)
-    if memory.size > group.dimensions["n_memory"].size:
-        group.resize_dimension("n_memory", memory.size)
-    group.variables["memory"][: memory.size] = memory
+    import xarray
+
+    if "memory" not in group:
+        netcdf.write(group, xarray.Dataset({"memory": (MEMORY, memory)}), {MEMORY: None})
+    elif memory.size > group["memory"].size:
+        netcdf.resize(group, MEMORY, memory.size)
+    group["memory"][: memory.size] = memory
 
 
 def save(run: Trajectory | StateTrajectory, path: str | Path) -> Path:
