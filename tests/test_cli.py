@@ -427,7 +427,7 @@ def test_mistakes_are_answered_with_a_sentence(tmp_path):
 def test_wrong_figures_are_refused(tmp_path):
     out = tmp_path / "x.nc"
     assert ask("examples", "run", "pendulum", "--end", "0.01", "-q", "-o", out).exit_code == 0
-    refused(ask("plot", out, "energie"), 1, "has no quantity 'energie'. Did you mean 'energy'?")
+    refused(ask("plot", out, "energie"), 1, "found no quantity 'energie'. Did you mean 'energy'?")
     refused(ask("plot", out, "--out", tmp_path / "x.abc"), 1, "abc", f"Try '{tmp_path / 'x.png'}'")
 
 

@@ -33,7 +33,9 @@ def expected(run):
         "angular_momentum.y": run.angular_momentum[:, 1],
         "bar.position.z": run["bar"].position[:, 2],
         "bar.rotation.xz": run["bar"].rotation[:, 0, 2],
+        "the hinge.angle": run.joint("the hinge").angle,
         "the hinge.force.x": run.joint("the hinge").force[:, 0],
+        "push.force.z": run.port("push").force[:, 2],
         "push.work": run.port("push").work,
     }
 
@@ -45,7 +47,7 @@ def test_pandas(run):
     for name, values in expected(run).items():
         np.testing.assert_array_equal(frame[name], values)
     assert frame.columns.is_unique
-    assert len(frame.columns) == 18 + 6 + 1 + 3 + 6 + 3  # body, joint, port, energies, momenta, errors
+    assert len(frame.columns) == 18 + 8 + 8 + 5 + 6 + 3  # body, joint, load, energies, momenta, errors
     assert frame.attrs["scheme"] == run.scheme
 
 
@@ -97,7 +99,7 @@ def test_netcdf_is_save(run, tmp_path):
 def test_what_cannot_be_written(run, tmp_path, monkeypatch):
     with pytest.raises(ph.PorthosError, match=r"'\.cvs'\. Did you mean '\.csv'"):
         run.export(tmp_path / "swing.cvs")
-    with pytest.raises(ph.PorthosError, match=r"'\.csv' has no option 'fps'\. There are none"):
+    with pytest.raises(ph.PorthosError, match=r"'\.csv' has no option 'fps'\. Known: 'quantities'"):
         run.export(tmp_path / "swing.csv", fps=3)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ph.PorthosError, match=r"pip install 'porthos\[parquet\]'"):

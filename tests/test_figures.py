@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 import porthos as ph
 from docs.site.reference import figure_names
+from porthos.quantities import WHOLE
 from porthos.show import figures as show
 from porthos.show.axes import log_abscissa, new_figure
 from porthos.show.motion import _frame, motion
-from porthos.show.quantities import QUANTITIES
 from porthos.show.structure import eliminated_blocks
 from tests.swing import swing
 
@@ -27,7 +27,7 @@ def curves(figure):
     return [line for ax in figure.axes for line in ax.get_lines()]
 
 
-@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("name", WHOLE)
 def test_every_quantity_is_drawn(run, name):
     figure = run.plot(name)
     values = np.asarray(getattr(run, name))
@@ -83,13 +83,14 @@ def test_figures_draw_into_given_axes(run):
     ("names", "message"),
     [
         (("enrgy",), "Did you mean 'energy'"),
-        (("bob.positon",), "Did you mean 'bob.position'"),
-        (("bob",), "has no quantity 'bob'"),
-        (("energy.x",), "has no quantity 'energy.x'"),
-        (("bob.rotation",), "has no quantity"),
+        (("bob.positon",), "'bob' has no quantity 'positon'. Did you mean 'position'"),
+        (("bop.position",), "found no part 'bop' with quantities. Did you mean 'bob'"),
+        (("bob",), "'bob' is a part; expected one of its quantities, such as 'bob.position'"),
+        (("energy.x",), "found no quantity 'energy.x'"),
+        (("bob.rotation.xw",), "'bob' has no quantity 'rotation.xw'"),
         (("hinge.position",), "has no quantity"),
         (("push.work.x",), "has no quantity"),
-        (("",), "has no quantity"),
+        (("",), "found no quantity ''"),
     ],
 )
 def test_unknown_names_get_help(run, names, message):

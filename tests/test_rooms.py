@@ -13,12 +13,13 @@ from porthos.integrate.scheme import Contract
 
 PACKAGE = Path(__file__).parents[1] / "src" / "porthos"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOUNDATION = frozenset({"errors", "notation", "steps"})
+FOUNDATION = frozenset({"errors", "notation", "quantities", "steps"})
 
 # Which rooms a room may import from, besides itself.
 SEES = {
     "errors": frozenset(),
     "notation": frozenset({"errors"}),
+    "quantities": frozenset({"errors"}),
     "steps": frozenset({"errors", "notation"}),
     "model": FOUNDATION,
     "kernels": FOUNDATION,

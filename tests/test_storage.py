@@ -145,7 +145,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
     with xarray.open_dataset(path, engine="h5netcdf") as data:
         data.load()
     sizes = {"time": 21, "body": 3, "joint": 4, "element": 0, "port": 4, "axis": 3, "body_axis": 3, "event": 0}
-    assert dict(data.sizes) == sizes
+    assert dict(data.sizes) == {**sizes, "turning_joint": 1, "sliding_joint": 0}
     assert data.time.dtype == np.float64  # not decoded to dates
     for name, variable in {**data.data_vars, "time": data.time}.items():
         assert variable.attrs["units"], name
@@ -171,7 +171,7 @@ def test_dataset_is_made_for_xarray_users(run, tmp_path):
 
 def test_shapes_of_the_dataset_without_joints_and_ports():
     data = single().to_xarray()
-    none = dict.fromkeys(("joint", "element", "port", "event"), 0)
+    none = dict.fromkeys(("joint", "turning_joint", "sliding_joint", "element", "port", "event"), 0)
     assert dict(data.sizes) == {"time": 11, "body": 1, "axis": 3, "body_axis": 3, **none}
     assert data.joint_force.shape == (11, 0, 3)
     assert data.work.shape == (11, 0)

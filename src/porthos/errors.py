@@ -99,5 +99,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     lower = {n.lower(): n for n in names}  # a wrong case is the smallest of mistakes
     close = [lower[n] for n in get_close_matches(str(name).lower(), lower, n=1)]
     hint = f"Did you mean '{close[0]}'? " if close else ""
-    listed = ", ".join(f"'{n}'" for n in names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"{hint}Known: {listed}." if names else "There are none."
+    listed = ", ".join(f"'{n}'" for n in names[:12]) + (", ..." if len(names) > 12 else ".")
+    return f"{hint}Known: {listed}" if names else "There are none."

@@ -28,7 +28,9 @@ from porthos.model.bodies import Body
 from porthos.model.crossings import Crossing
 from porthos.model.model import Model
 from porthos.model.plan import Plan, Python, writable
+from porthos.model.simulation import output_names
 from porthos.notation import Array
+from porthos.quantities import named
 from porthos.results.file_layout import Layout, MechanismLayout, StatesLayout
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
@@ -77,6 +79,7 @@ def simulate(
     times: ArrayLike | None = None,
     events: Mapping[str, Any] | None = None,
     hold: Iterable[Body | str] | None = None,
+    outputs: Iterable[str] = (),
 ) -> Trajectory | StateTrajectory:
     """Run a model from t = 0 to `end` with a fixed `step`, or an `Adaptive` one, and return its trajectory.
 
@@ -93,7 +96,8 @@ def simulate(
     All schemes but `BDF`, `GeneralizedAlpha`, `HHT` and, on Lagrangians, `Livens` take step=Adaptive(rtol=...), which
     keeps the ends of all its steps, or only `times` and the end, on which it lands exactly; symmetric ones
     step=Reversible(...); and `events`, functions of (t, x) by name or `Event`s, whose zeros become `run.events`, or
-    `Crossing`s of quantities of a mechanism.
+    `Crossing`s of quantities of a mechanism. `outputs` names quantities of a mechanism that plots, tables and reports
+    of the run show where nothing else is asked for, such as ("bob.position", "pin.angle").
 
     `out` names a NetCDF4 file to which the states go while the run goes on, in place of an older one. They stay there
     and the trajectory reads what is asked of it, so a run need not fit into memory. A run that fails or is interrupted
@@ -115,7 +119,8 @@ def simulate(
     if isinstance(system, MechanicalSystem):
         for adjustment in system.adjustments:
             log.info("initial values of %s were moved onto the constraints: %s", system.name, adjustment)
-    origin = _origin(system, scheme, step, end, every, inputs, times, events) if start is None else None
+    shown = _outputs(system, outputs, start)
+    origin = _origin(system, scheme, step, end, every, inputs, times, events, shown) if start is None else None
     watched = as_functions(system, events)
     if not steps_alone(system, scheme, grid, events):
         return judged(_reduced(system, scheme, grid, inputs, progress, out, start, origin), end, on_failure, out)
@@ -152,6 +157,18 @@ class Paper:
         return self.writer
 
 
+def _outputs(system: Descriptor, names: Iterable[str], start: ArrayLike | None) -> tuple[str, ...]:
+    """The outputs of a run, if its system has them."""
+    found = output_names(names)
+    if not found:
+        return ()
+    if start is not None or not isinstance(system, MechanicalSystem):
+        raise PorthosError("simulate: outputs: these are for runs of models from t = 0; name them in run.plot(...).")
+    for name in found:
+        named(name, system.quantities)
+    return found
+
+
 def as_functions(system: Descriptor, events: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Events as functions of (t, x): those that files hold are made for the system."""
     if not isinstance(events, Mapping):
@@ -161,19 +178,18 @@ def as_functions(system: Descriptor, events: Mapping[str, Any] | None) -> Mappin
 
 def _event(system: Descriptor, name: str, crossing: Crossing) -> Event:
     """The event of a crossing."""
-    where, (quantity, value) = f"simulate: events: '{name}'", (crossing.quantity, crossing.value)
+    where, value = f"simulate: events: '{name}'", crossing.value
     if not isinstance(system, MechanicalSystem):
         raise PorthosError(f"{where}: ph.Crossing is for mechanisms. Give '{system.name}' a function of (t, x).")
-    groups = (system.description.get(title, []) for title in ("bodies", "joints", "elements"))
     try:
-        crossing.require((part["name"], part["kind"]) for group in groups for part in group)
+        meant = crossing.meant(system.quantities)
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from error
 
     def distance(t: float, x: Array) -> float:
-        return Sensed.of(system, x).quantity(quantity, around=value) - value
+        return Sensed.of(system, x).value(meant, around=value) - value
 
-    period = tau if quantity.endswith(".angle") else None
+    period = tau if meant.attribute == "angle" else None
     return Event(distance, DIRECTIONS[crossing.direction], crossing.terminal, period)
 
 
@@ -264,6 +280,7 @@ def simulate_file(
         every=plan.every,
         times=plan.times,
         events=plan.events,
+        outputs=plan.outputs,
         on_failure=on_failure,
         progress=progress,
         out=out,

@@ -36,6 +36,10 @@ app.add_typer(examples_app, name="examples")
 Picture = Annotated[Path | None, typer.Option("--out", "-o", help="File of the figure; its ending chooses the format.")]
 Page = Annotated[Path | None, typer.Option("--out", "-o", help="File of the report.")]
 Targets = Annotated[list[Path], typer.Option("--to", help="File to write; may be given several times.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--quantity", metavar="NAME", help="Column of a table; give several. The outputs of FILE.nc, or all."),
+]
 Shows = Annotated[list[Path] | None, typer.Option("--to", help="File that shows a mode: mode.gif, mode.html.")]
 Mode = Annotated[int | None, typer.Option(help="Number of the mode to show; the slowest if not given.")]
 OtherPath = Annotated[
@@ -144,7 +148,7 @@ def modes(file: ModelPath, param: Params = None, mode: Mode = None, to: Shows = 
 def plot(file: ResultPath, quantities: Quantities = None, out: Picture = None, as_json: AsJson = False) -> None:
     """Draw a result over time.
 
-    Without quantities, an overview.
+    Without quantities the outputs that its model file names, or an overview.
     """
     from porthos.cli.results import plot_file
 
@@ -163,14 +167,14 @@ def report(file: ResultPath, out: Page = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def export(file: ResultPath, to: Targets, as_json: AsJson = False) -> None:
+def export(file: ResultPath, to: Targets, quantity: Only = None, as_json: AsJson = False) -> None:
     """Write a result for other programs.
 
     The ending of the name chooses: .csv, .parquet, .mat (MATLAB), .nc or .h5 (NetCDF4), .pvd (VTK), .gif, .mp4.
     """
     from porthos.cli.results import export_file
 
-    written("written to", *export_file(file, to), as_json=as_json)
+    written("written to", *export_file(file, to, quantity or []), as_json=as_json)
 
 
 @app.command()

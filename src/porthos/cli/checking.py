@@ -62,6 +62,7 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
         "redundant rows": str(found.redundant or "none"),
         "initial values": f"off {len(found.violations)} joint(s)" if found.violations else "consistent with all joints",
         "simulation": _plan(file.simulation),
+        **({"outputs": ", ".join(_outputs(file))} if _outputs(file) else {}),
         **{f"event '{name}'": str(event) for name, event in _events(file).items()},
     }
     return "\n".join([f"{model.name}: {', '.join(counted)}", aligned(rows), *(f"  note: {note}" for note in notes)])
@@ -89,12 +90,17 @@ def _events(file: ModelFile) -> Mapping[str, Crossing]:
     return {} if file.simulation is None else file.simulation.events
 
 
+def _outputs(file: ModelFile) -> tuple[str, ...]:
+    return () if file.simulation is None else file.simulation.outputs
+
+
 def _data(file: ModelFile, found: Mobility, notes: list[str]) -> dict[str, Any]:
     more = {name: getattr(found, name) for name in ("coordinates", "counted", "freedom", "redundant")}
     model = file.model
     more |= {"gears": _gears(model), "elements": _elements(model)}
     more |= {"loads": len(model.loads), "ports": len(model.ports)}
     more |= {"events": {name: asdict(event) for name, event in _events(file).items()}}
+    more |= {"outputs": _outputs(file)}
     return {"model": model.name, **asdict(found), **more, "notes": notes}
 
 

@@ -25,10 +25,10 @@ def report_file(file: Path, out: Path | None) -> Path:
     return load(file).report(file.with_suffix(".html") if out is None else out)
 
 
-def export_file(file: Path, targets: list[Path]) -> list[Path]:
-    """Write a result for other programs, once for each target."""
-    run = load(file)
-    return [run.export(target) for target in targets]
+def export_file(file: Path, targets: list[Path], quantities: list[str]) -> list[Path]:
+    """Write a result for other programs, once for each target; tables may have some quantities only."""
+    run, options = load(file), {"quantities": quantities} if quantities else {}
+    return [run.export(target, **options) for target in targets]
 
 
 def compare_files(file: Path, other: Path, as_json: bool) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from math import atan2, ceil, floor
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import InputError, PorthosError
-from porthos.notation import Array, normals, positive, vector
+from porthos.errors import InputError
+from porthos.notation import Array, positive, vector
+from porthos.quantities import Meaning, momentary, named
 from porthos.steps import WHOLE
 from porthos.system.mechanical import MechanicalSystem
 
-COMPONENTS = ("x", "y", "z")
 SAME = 1e-9  # of a period: times this close to a sample count as it
 
 
@@ -54,8 +54,7 @@ class Sensed:
     """A mechanism at one moment: `state["arm"].position`, `state.angle("shoulder")`, ..."""
 
     def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
-        self._system, self._q, self._v, self._start = system, q, v, system.initial_arrays()[0]
-        self._hinges: dict[str, tuple[int, int, Array, Array]] = {}  # of the joints whose angle was asked for
+        self._system, self._q, self._v = system, q, v
 
     @classmethod
     def of(cls, system: MechanicalSystem, x: Array) -> Sensed:
@@ -69,21 +68,19 @@ class Sensed:
 
     def angle(self, joint: str) -> float:
         """The turn of the second body against the first about the axis of a joint since t = 0, in (-pi, pi]."""
-        if joint not in self._hinges:
-            index, axis = self._axis(joint)
-            (a, b), (m1, m2) = self._system.mech.joint[index].body.tolist(), normals(axis)
-            pair, follower = self._start[a, 1:] @ np.array([m1, m2]).T, self._start[b, 1:] @ m1
-            self._hinges[joint] = a, b, pair.T, follower  # in the directors of their bodies
-        a, b, pair, follower = self._hinges[joint]
-        c, s = (pair @ self._part(a)[1:]) @ (follower @ self._part(b)[1:])
-        return atan2(s, c)
+        return float(self._system.joint_coordinates(joint).angle(self._q))
+
+    def angle_rate(self, joint: str) -> float:
+        """How fast it turns, in rad/s."""
+        return float(self._system.joint_coordinates(joint).angle_rate(self._q, self._v))
 
     def displacement(self, joint: str) -> float:
         """How far the point of the second body is ahead of that of the first along the axis of a joint, in m."""
-        index, axis = self._axis(joint)
-        sides, points = self._system.mech.joint[index].body, self._system.joint_points[index]
-        a, b = (q[0] + x @ q[1:] for q, x in zip(map(self._part, sides), points, strict=True))
-        return float(self._carried(sides[0], axis) @ (b - a))
+        return float(self._system.joint_coordinates(joint).displacement(self._q))
+
+    def displacement_rate(self, joint: str) -> float:
+        """How fast it slides, in m/s."""
+        return float(self._system.joint_coordinates(joint).displacement_rate(self._q, self._v))
 
     def coordinate(self, joint: str, motion: str | None = None, around: float = 0.0) -> float:
         """The displacement of a prismatic joint, or its angle within half a turn to either side of `around`.
@@ -104,27 +101,17 @@ class Sensed:
 
     def quantity(self, name: str, around: float = 0.0) -> float:
         """A number by its name: "arm.position.x", "shoulder.angle" (near `around`), "strut.measure"."""
-        owner, _, last = name.rpartition(".")
-        if last in COMPONENTS:
-            body, _, vector = owner.rpartition(".")
-            return float(getattr(self[body], vector)[COMPONENTS.index(last)])
-        if last == "angle":
+        return self.value(named(name, momentary(self._system.quantities)), around)
+
+    def value(self, meant: Meaning, around: float = 0.0) -> float:
+        """The number that a name stands for."""
+        owner, attribute = meant.part.name, meant.attribute
+        if meant.part.group == "bodies":
+            assert meant.component is not None
+            return float(np.ravel(getattr(self[owner], attribute))[meant.component])
+        if attribute == "angle":
             return self.coordinate(owner, "turn", around)
-        return self.displacement(owner) if last == "displacement" else self.measure(owner)
-
-    def _axis(self, joint: str) -> tuple[int, Array]:
-        index = self._system.joint_index(joint)
-        about = self._system.description["joints"][index]
-        if "axis" not in about:
-            raise PorthosError(f"joint '{joint}': expected one with an axis, found a {about['kind']} joint.")
-        return index, np.asarray(about["axis"], dtype=np.float64)
-
-    def _part(self, index: int) -> Array:
-        return self._q[index] if index < len(self._system.body_names) else self._system.still[-1]
-
-    def _carried(self, index: int, at_start: Array) -> Array:
-        """Where a vector of a part points now that was `at_start` at t = 0."""
-        return (self._start[index, 1:] @ at_start) @ self._part(index)[1:]
+        return float(getattr(self, attribute)(owner))
 
 
 class Sampled:

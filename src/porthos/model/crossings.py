@@ -1,27 +1,19 @@
 """Events that files can hold: a quantity of a model, by its name, crosses a value.
 
-Names are those of figures, such as bob.position.x and strut.measure, and of controllers: pin.angle, guide.displacement.
+Names are those of `porthos.quantities` that a single state tells: bob.position.x, pin.angle, strut.measure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from porthos.errors import ModelError, nearest
+from porthos.errors import ModelError
 from porthos.notation import flag, number, word
+from porthos.quantities import Meaning, momentary, named
 
 Direction: TypeAlias = Literal["rising", "falling", "either"]
-OF_POINTS = tuple(f"{vector}.{axis}" for vector in ("position", "velocity") for axis in "xyz")
-QUANTITIES: dict[str, tuple[str, ...]] = {  # by kinds of bodies, joints and force elements
-    "rigid": (*OF_POINTS, *(f"angular_velocity.{axis}" for axis in "xyz")),
-    "point": OF_POINTS,
-    "revolute": ("angle",),
-    "cylindrical": ("angle", "displacement"),
-    "prismatic": ("displacement",),
-    **dict.fromkeys(("spring", "damper", "attraction", "potential"), ("measure",)),
-}
 
 
 @dataclass(frozen=True)
@@ -48,14 +40,9 @@ class Crossing:
         how = "" if self.direction == "either" else f" {self.direction}"
         return f"{self.quantity} = {self.value:g}{how}{', which ends the run' if self.terminal else ''}"
 
-    def require(self, parts: Iterable[tuple[str, str]]) -> None:
-        """Refuse a quantity that parts, with their names and kinds, do not have."""
-        known = {name: QUANTITIES[kind] for name, kind in parts if kind in QUANTITIES}
-        if any(self.quantity == f"{name}.{one}" for name, quantities in known.items() for one in quantities):
-            return
-        owner = max((name for name in known if self.quantity.startswith(f"{name}.")), key=len, default=None)
-        if owner is None:
-            name = self.quantity.partition(".")[0]
-            raise ModelError(f"quantity: '{self.quantity}': found no part '{name}' with one. {nearest(name, known)}")
-        rest = self.quantity.removeprefix(f"{owner}.")
-        raise ModelError(f"quantity: '{owner}' has no quantity '{rest}'. {nearest(rest, known[owner])}")
+    def meant(self, known: Mapping[str, Meaning]) -> Meaning:
+        """The quantity among those known, which must be a number that a single state tells."""
+        try:
+            return named(self.quantity, momentary(known))
+        except ModelError as error:
+            raise ModelError(f"quantity: {error}") from error

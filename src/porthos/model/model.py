@@ -22,6 +22,7 @@ from porthos.model.ports import DrivingKind, JointPort, Port, PortKind
 from porthos.model.rows import Row, Strain, check_held
 from porthos.model.sections import Section
 from porthos.notation import Array, vector
+from porthos.quantities import Meaning, all_of, parts_of
 
 if TYPE_CHECKING:
     from porthos.model.simulation import Simulation
@@ -82,6 +83,19 @@ class Model(Joining, Forcing):
     def ports(self) -> tuple[Port | JointPort, ...]:
         """Named ports, on bodies and in joints, in the order in which they were added."""
         return tuple(self._ports.values())
+
+    @property
+    def quantities(self) -> dict[str, Meaning]:
+        """What a run of it will have over time, by name: of vectors without the components."""
+        return all_of(
+            parts_of(
+                ((body.name, "rigid" if isinstance(body, RigidBody) else "point") for body in self.bodies),
+                ((joint.name, joint.kind) for joint in self.joints),
+                ((element.name, element.kind, getattr(element, "joint", None)) for element in self.elements),
+                (beam.name for beam in self.beams),
+                (acting.name for acting in (*self.loads, *self.ports)),
+            )
+        )
 
     # --- bodies
 

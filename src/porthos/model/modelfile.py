@@ -25,17 +25,17 @@ from typing import Any, get_type_hints
 import yaml
 
 from porthos.errors import ModelError, ModelFileError, nearest
-from porthos.model.bodies import PointMass
 from porthos.model.changes import changed
 from porthos.model.controllers import JointController
 from porthos.model.fields import Field, blaming, expect_mapping, fields_of, kind_of, read_fields, write_fields
 from porthos.model.forms import SECTIONS
 from porthos.model.model import Model
-from porthos.model.nodes import Mapping, read_nodes
+from porthos.model.nodes import List, Mapping, read_nodes
 from porthos.model.signals import TimeSignal
 from porthos.model.simulation import Simulation
 from porthos.model.values import vector_such_as
 from porthos.notation import file_path
+from porthos.quantities import named
 
 SIMULATION = "simulation"
 
@@ -110,19 +110,19 @@ def _read_simulation(node: Mapping, model: Model) -> Simulation:
                 _check_input(model, name, plan.inputs[name])
     watched = here.entries.get("events")
     if isinstance(watched, Mapping):
+        known = model.quantities
         for name, event in plan.events.items():
             node_of = watched.entries[name]
             assert isinstance(node_of, Mapping)
             with blaming(node_of, f"{SIMULATION}: events: '{name}'"):
-                event.require(_kinds(model))
+                event.meant(known)
+    outputs = here.entries.get("outputs")
+    if isinstance(outputs, List):
+        known = model.quantities
+        for item, name in zip(outputs.items, plan.outputs, strict=True):
+            with blaming(Mapping(item.place, {}, {}), f"{SIMULATION}: outputs"):
+                named(name, known)
     return plan
-
-
-def _kinds(model: Model) -> list[tuple[str, str]]:
-    """Names and kinds of all parts that have quantities."""
-    bodies = [(body.name, "point" if isinstance(body, PointMass) else "rigid") for body in model.bodies]
-    joints = [(joint.name, joint.kind) for joint in model.joints]
-    return [*bodies, *joints, *((element.name, element.kind) for element in model.elements)]
 
 
 def _check_input(model: Model, name: str, value: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -42,7 +42,10 @@ class SchemeChoice:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What `simulate` is told about a run: scheme, step, end, which states to keep, inputs of ports, and events."""
+    """What `simulate` is told about a run: scheme, step, end, which states to keep, inputs of ports, events, outputs.
+
+    `outputs` are the quantities that plots, tables and reports of the run show where nothing else is asked for.
+    """
 
     step: StepChoice
     end: float
@@ -51,6 +54,7 @@ class Simulation:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     times: Numbers | None = None
     events: Mapping[str, Crossing] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scheme", SchemeChoice.of(self.scheme))
@@ -68,6 +72,20 @@ class Simulation:
                     f"events: '{name}': a file holds no function, found one of the type {type(event).__name__}. Use "
                     "ph.Crossing('bob.position.x'), or give it to ph.simulate itself."
                 )
+        object.__setattr__(self, "outputs", output_names(self.outputs))
         if isinstance(self.step, Reversible):
             raise ModelError(f"step: a file holds no function, found {self.step!r}. Give it to ph.simulate itself.")
         object.__setattr__(self, "times", check_steps(self.step, self.end, self.every, self.times))
+
+
+def output_names(names: Any) -> tuple[str, ...]:
+    """Names of quantities; whether a model has them is seen when it is known."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ModelError(f"outputs: expected a list of names such as ['bob.position', 'energy'], found {names!r}.")
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise ModelError(f"outputs: expected names such as 'bob.position', found {name!r}.")
+        if found.count(name) > 1:
+            raise ModelError(f"outputs: found '{name}' {found.count(name)} times; name it once.")
+    return found

@@ -143,6 +143,10 @@ def _read_formulas(node: Node) -> str | tuple[str, ...]:
     return tuple(read_text(item) for item in node.items) if isinstance(node, List) else read_text(node)
 
 
+def _read_names(node: Node) -> tuple[str, ...]:
+    return tuple(read_text(item) for item in _items(node, "a list of names"))
+
+
 def _list_of(item: dict[str, Any], count: int | None = None) -> dict[str, Any]:
     limits = {} if count is None else {"minItems": count, "maxItems": count}
     return {"type": "array", "items": item, **limits}
@@ -175,6 +179,7 @@ KINDS: dict[Any, Kind] = {
     Rotation: Kind(_read_rotation, _write_rotation, {"anyOf": [TURN, _list_of(ONE, 4), MATRIX]}),
     Numbers: LIST,
     tuple[float, ...]: LIST,
+    tuple[str, ...]: Kind(_read_names, list, _list_of(NAME)),
     Rows: Kind(
         lambda node: _read_nested(node, "a list of numbers or of vectors"),
         write_array,

@@ -9,11 +9,11 @@ import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array, IntArray
+from porthos.results.quantities import all_values
 from porthos.results.run import Run, nearest_states
 from porthos.results.state_quantities import ERRORS as STATE_ERRORS
 from porthos.results.state_quantities import series
 from porthos.results.states import StateTrajectory
-from porthos.results.storage import QUANTITIES, attribute_of, owners_of, quantities
 from porthos.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -108,21 +108,11 @@ def _of_states(a: StateTrajectory, b: StateTrajectory) -> Found:
 
 
 def _of_mechanisms(a: Trajectory, b: Trajectory) -> Found:
-    names = [name for name in QUANTITIES if name not in ERRORS]
-    values_a, values_b = quantities(a, names), quantities(b, names)
-    differences, missing = [], []
-    for name in names:
-        owners_a, owners_b = owners_of(a, QUANTITIES[name][0]), owners_of(b, QUANTITIES[name][0])
-        if owners_a is None or owners_b is None:
-            differences.append(_difference(name, a.t, values_a[name], values_b[name]))
-            continue
-        attribute = attribute_of(name)
-        both = [owner for owner in owners_a if owner in owners_b]
-        missing += [f"'{owner}'" for owner in {*owners_a, *owners_b} if owner not in both]
-        for owner in both:
-            one, two = values_a[name][:, owners_a.index(owner)], values_b[name][:, owners_b.index(owner)]
-            differences.append(_difference(f"{owner}.{attribute}", a.t, one, two))
-    return tuple(differences), tuple(sorted(set(missing)))
+    one, two = ({meant.name: values for meant, values in all_values(run)} for run in (a, b))
+    common = [name for name in one if name in two and name not in ERRORS]
+    differences = [_difference(name, a.t, one[name], two[name]) for name in common]
+    owners = [{each.part.name for each in run.system.quantities.values()} for run in (a, b)]
+    return tuple(differences), tuple(f"'{owner}'" for owner in sorted(owners[0] ^ owners[1]))
 
 
 def common_times(t: Array, s: Array) -> tuple[IntArray, IntArray]:

@@ -1,61 +1,53 @@
 """Results for other programs: a table of named columns (pandas, CSV, Parquet), and nested structures (MATLAB).
 
-Columns are called as in `plot`: energy, angular_momentum.x, slider.position.x, B.force.z, motor.work; H, flux, q.0.
+Columns are called as in `plot`: energy, slider.position.x, A.angle, B.force.z, motor.work; H, flux, q.0.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from porthos.errors import PorthosError
 from porthos.notation import Array
+from porthos.results.quantities import all_values, columns_of
 from porthos.results.run import Run
-from porthos.results.state_quantities import STATES, series
+from porthos.results.state_quantities import STATES, series, state_columns
 from porthos.results.states import StateTrajectory
-from porthos.results.storage import QUANTITIES, attribute_of, attributes, owners_of, quantities
+from porthos.results.storage import attributes
 from porthos.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import pandas
 
-AXES = "xyz"
-GROUPS = {"body": "bodies", "joint": "joints", "element": "elements", "port": "ports"}
 LONGEST = 63  # characters of a name in MATLAB
 
 
-def columns(run: Run) -> dict[str, Array]:
-    """Every number of the named quantities over time (T,), by its name."""
-    found: dict[str, Array] = {}
-    if isinstance(run, StateTrajectory):
-        for one in series(run).values():
-            found |= one.columns
-        return found
-    for _, owner, attribute, values in _members(run):
-        stem, table = attribute if owner is None else f"{owner}.{attribute}", values.reshape(run.t.size, -1)
-        ends = {1: [""], 3: [f".{a}" for a in AXES], 9: [f".{a}{b}" for a, b in product(AXES, AXES)]}[table.shape[1]]
-        found |= {stem + end: table[:, k] for k, end in enumerate(ends)}
-    return found
+def columns(run: Run, *names: str) -> dict[str, Array]:
+    """Every number over time (T,) of named quantities, or of all, by its name."""
+    if isinstance(run, Trajectory):
+        return columns_of(run, *names)
+    assert isinstance(run, StateTrajectory)
+    return state_columns(run, *names)
 
 
-def to_pandas(run: Run) -> pandas.DataFrame:
+def to_pandas(run: Run, *quantities: str) -> pandas.DataFrame:
     """A table with a row for each recorded time; `attrs` say where it comes from."""
     import pandas
 
-    frame = pandas.DataFrame(columns(run), index=pandas.Index(run.t, name="time"))
+    frame = pandas.DataFrame(columns(run, *(quantities or run.outputs)), index=pandas.Index(run.t, name="time"))
     frame.attrs.update(attributes(run))
     return frame
 
 
-def write_csv(run: Run, path: Path) -> None:
+def write_csv(run: Run, path: Path, quantities: Sequence[str] = ()) -> None:
     """Comma-separated values, every number with all its digits."""
-    to_pandas(run).to_csv(path)
+    to_pandas(run, *quantities).to_csv(path, na_rep="nan")
 
 
-def write_parquet(run: Run, path: Path) -> None:
+def write_parquet(run: Run, path: Path, quantities: Sequence[str] = ()) -> None:
     """A Parquet file; needs pyarrow."""
     try:
         import pyarrow  # noqa: F401
@@ -64,7 +56,7 @@ def write_parquet(run: Run, path: Path) -> None:
             f"'{path}': writing Parquet needs the package pyarrow, which is not installed. "
             "Try `pip install 'porthos[parquet]'`, or a file that ends in .csv."
         ) from error
-    to_pandas(run).to_parquet(path)
+    to_pandas(run, *quantities).to_parquet(path)
 
 
 def write_matlab(run: Run, path: Path) -> None:
@@ -95,13 +87,9 @@ def _members(run: Run) -> Iterator[tuple[str, str | None, str, Array]]:
             attribute = "value" if one.group == STATES else one.name.rpartition(".")[2]
             yield one.group, one.owner or None, attribute, one.values
     elif isinstance(run, Trajectory):
-        for name, values in quantities(run).items():
-            dimensions = QUANTITIES[name][0]
-            owners = owners_of(run, dimensions)
-            if owners is None:
-                yield "", None, name, values
-            for k, owner in enumerate(owners or ()):
-                yield GROUPS[dimensions[1]], owner, attribute_of(name), values[:, k]
+        for meant, values in all_values(run):
+            group = "ports" if meant.part.group == "drives" else meant.part.group
+            yield group, meant.part.name or None, meant.attribute, values
 
 
 def matlab_names(names: list[str]) -> list[str]:

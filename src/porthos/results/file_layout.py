@@ -19,6 +19,7 @@ from porthos.integrate.events import Occurrence
 from porthos.integrate.march import UNFINISHED, March, joined
 from porthos.integrate.recording import States
 from porthos.integrate.tableaus import gauss
+from porthos.notation import Array
 from porthos.results.loading import opened, stored
 from porthos.results.state_storage import to_dataset as states_to_dataset
 from porthos.results.states import StateTrajectory
@@ -29,6 +30,7 @@ from porthos.results.storage import (
     event_states,
     event_tables,
     event_times,
+    joints_with,
     labels,
     quantities,
     to_dataset,
@@ -37,6 +39,7 @@ from porthos.results.storage import (
 from porthos.results.trajectory import Trajectory
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
+from porthos.system.joint_coordinates import TURN
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.origin import Origin
 
@@ -81,6 +84,7 @@ class MechanismLayout(Layout):
         self.system, self.scheme, self._origin = system, scheme, origin
         self.state_bytes = 96 * len(system.body_names)
         self._last: March | None = None  # the last state, with the work of the whole run so far
+        self._turns: dict[int, int] = {}  # whole turns of joints there
 
     @property
     def t(self) -> float:  # type: ignore[override]
@@ -91,16 +95,20 @@ class MechanismLayout(Layout):
     def first(self, block: March, events: Sequence[Occurrence]) -> tuple[xarray.Dataset, xarray.Dataset]:
         """Quantities in the root, tables in the group."""
         run = Trajectory(self.system, block, self.scheme, tuple(events), self._origin)
-        self._remember(run)
-        return to_dataset(run), to_tables(run)
+        root = to_dataset(run)
+        self._remember(run, root["joint_angle"].values)
+        return root, to_tables(run)
 
     def further(self, block: March) -> tuple[Rows, Rows]:
         """Their next rows."""
         assert self._last is not None
-        run = Trajectory(self.system, joined([self._last, block]), self.scheme)
-        self._remember(run)
-        values = {name: array[1:] for name, array in quantities(run).items()}
-        return {"time": block.t, **values}, {name: getattr(block, name) for name in MARCH}
+        both, before = joined([self._last, block]), self._turns
+        since = Trajectory(self.system, both, self.scheme)
+        run = Trajectory(self.system, both, self.scheme).turning(lambda joint: since.turns(joint) + before[joint])
+        values = quantities(run)
+        self._remember(run, values["joint_angle"])
+        further = {name: array[1:] for name, array in values.items()}
+        return {"time": block.t, **further}, {name: getattr(block, name) for name in MARCH}
 
     def happened(self, events: Sequence[Occurrence]) -> tuple[Rows, Rows]:
         """Names and times in the root, with states in the group."""
@@ -110,17 +118,27 @@ class MechanismLayout(Layout):
     def reopen(self, path: Path, rows: int) -> None:
         """Sums are in the root."""
         with opened(path) as file:
-            work, loss = (file[name][rows - 1 : rows] for name in ("work", "dissipated"))
+            work, loss, angles = (file[name][rows - 1 : rows] for name in ("work", "dissipated", "joint_angle"))
         self._last = replace(stored(path).part(slice(rows - 1, rows)), work=work, loss=loss)
+        self._count_turns(angles[-1])
 
     def raw(self, path: Path) -> March:
         """The tables, left in the file."""
         return stored(path)
 
-    def _remember(self, run: Trajectory) -> None:
+    def _remember(self, run: Trajectory, angles: Array) -> None:
+        """Keep the last state of a run, with the angles (T, J) of joints that turn."""
         last = run.raw.part(slice(len(run.raw.t) - 1, None))
         work, loss = (np.cumsum(part, axis=0)[-1:] for part in (run.raw.work, run.raw.loss))
         self._last = joined([replace(last, work=work, loss=loss)])  # a copy, which does not hold the whole block
+        self._count_turns(angles[-1])
+
+    def _count_turns(self, angles: Array) -> None:
+        """What angles have beyond those that the last state tells."""
+        assert self._last is not None
+        for name, angle in zip(joints_with(self.system, "angle"), angles, strict=True):
+            within = float(self.system.joint_coordinates(name).angle(self._last.q[-1]))
+            self._turns[self.system.joint_index(name)] = round((float(angle) - within) / TURN)
 
 
 class StatesLayout(Layout):

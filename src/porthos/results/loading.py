@@ -337,4 +337,5 @@ def _origin(attributes: dict[str, Any]) -> Origin | None:
     """Of what the run was made; files of older versions do not say it."""
     if "model_file" not in attributes:
         return None
-    return Origin(lambda: attributes["model_file"], attributes["step"], float(attributes["end_time"]))
+    outputs = tuple(json.loads(attributes.get("outputs", "[]")))
+    return Origin(lambda: attributes["model_file"], attributes["step"], float(attributes["end_time"]), outputs)

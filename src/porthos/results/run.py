@@ -56,6 +56,11 @@ class Run(ABC):
         return self.raw.message
 
     @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the quantities that plots, tables and reports show where nothing else is asked for; () for all."""
+        return ()
+
+    @property
     @abstractmethod
     def t(self) -> Array:
         """Times (T,)."""
@@ -77,11 +82,14 @@ class Run(ABC):
     def save(self, path: str | Path) -> Path:
         """Write a NetCDF4 file that xarray opens."""
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """All named quantities as a table with a row for each time and columns such as "slider.position.x"."""
+    def to_pandas(self, *quantities: str) -> pandas.DataFrame:
+        """Quantities as a table with a row for each time and columns such as "slider.position.x".
+
+        Without names those of `outputs`, or all.
+        """
         from porthos.results.exchange import to_pandas
 
-        return to_pandas(self)
+        return to_pandas(self, *quantities)
 
     def compare(self, other: Run) -> Comparison:
         """Differences from another run at the times that both recorded: print it, or ask it for a quantity."""
@@ -92,7 +100,10 @@ class Run(ABC):
     # --- doors to the right, see tests/test_rooms.py
 
     def plot(self, *quantities: str, **options: Any) -> Figure:
-        """A figure of named quantities over time, e.g. run.plot("energy", "position_error"); without, an overview."""
+        """A figure of named quantities over time, e.g. run.plot("energy", "slider.position").
+
+        Without names those of `outputs`, or an overview.
+        """
         from porthos.show.figures import plot
 
         return plot(self, *quantities, **options)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
+from porthos.errors import PorthosError, nearest
 from porthos.notation import Array
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import ConnectionView, StateTrajectory
@@ -59,6 +60,26 @@ def series(run: StateTrajectory) -> dict[str, Series]:
     found: dict[str, Series] = {}
     for one in _all(run):
         found.setdefault(one.name, one)
+    return found
+
+
+def chosen(run: StateTrajectory, name: str) -> tuple[Series, int | None]:
+    """The quantity that a name stands for, and which of its numbers; None if all."""
+    known = series(run)
+    if name in known:
+        return known[name], None
+    stem, _, index = name.rpartition(".")
+    if stem in known and index.isdecimal() and int(index) < len(known[stem].columns):
+        return known[stem], int(index)
+    raise PorthosError(f"'{run.system.name}' has no quantity '{name}'. {nearest(name, known)}")
+
+
+def state_columns(run: StateTrajectory, *names: str) -> dict[str, Array]:
+    """Every number (T,) of some quantities, or of all, by its name."""
+    found: dict[str, Array] = {}
+    for one, number in [chosen(run, name) for name in names] or [(one, None) for one in series(run).values()]:
+        columns = one.columns
+        found |= columns if number is None else dict([list(columns.items())[number]])
     return found
 
 

@@ -31,6 +31,8 @@ NETCDF = (".nc", ".nc4", ".h5")  # endings of its names: a NetCDF4 file is an HD
 
 # Variables of the root: dimensions, units, long name.
 BODY, JOINT = ("time", "body", "axis"), ("time", "joint", "axis")
+TURNING, SLIDING = ("time", "turning_joint"), ("time", "sliding_joint")
+TURNS, SLIDES = "name of the joint that turns about an axis", "name of the joint that slides along an axis"
 QUANTITIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "position": (BODY, "m", "position of the centre of mass"),
     "rotation": ((*BODY, "body_axis"), "1", "rotation matrix; its columns are the axes of the body frame"),
@@ -46,6 +48,10 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "power_balance": (("time",), "J", "change of energy minus work plus losses, since the time before"),
     "joint_force": (JOINT, "N", "force of the joint on its second body, in world axes"),
     "joint_torque": (JOINT, "N m", "torque of the joint on its second body about the joint's point, in world axes"),
+    "joint_angle": (TURNING, "rad", "angle of the joint since the start, with all turns"),
+    "joint_angle_rate": (TURNING, "rad s-1", "rate of the angle"),
+    "joint_displacement": (SLIDING, "m", "displacement of the second body along the axis of the joint"),
+    "joint_displacement_rate": (SLIDING, "m s-1", "rate of the displacement"),
     "element_energy": (("time", "element"), "J", "energy that the force element stores"),
     "dissipated": (("time", "element"), "J", "energy that the force element has taken since the start"),
     "work": (("time", "port"), "J", "energy that entered through the load, port or drive since the start"),
@@ -158,6 +164,8 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         "time": ("time", run.t, {"units": "s", "long_name": "time"}),
         "body": ("body", labels(run.system.body_names), {"long_name": "name of the body"}),
         "joint": ("joint", labels(run.system.joint_names), {"long_name": "name of the joint"}),
+        "turning_joint": ("turning_joint", labels(joints_with(run.system, "angle")), {"long_name": TURNS}),
+        "sliding_joint": ("sliding_joint", labels(joints_with(run.system, "displacement")), {"long_name": SLIDES}),
         "element": ("element", labels(run.system.element_names), {"long_name": "name of the force element"}),
         "port": ("port", labels(run.system.channel_names), {"long_name": "name of the load, port or drive"}),
         "axis": ("axis", axes, {"long_name": "axis of the world"}),
@@ -189,10 +197,18 @@ def owners_of(run: Trajectory, dimensions: tuple[str, ...]) -> list[str] | None:
     names = {
         "body": run.system.body_names,
         "joint": run.system.joint_names,
+        "turning_joint": joints_with(run.system, "angle"),
+        "sliding_joint": joints_with(run.system, "displacement"),
         "element": run.system.element_names,
         "port": run.system.channel_names,
     }
     return list(names[dimensions[1]]) if len(dimensions) > 1 and dimensions[1] in names else None
+
+
+def joints_with(system: MechanicalSystem, attribute: str) -> list[str]:
+    """The joints that have a quantity, such as an angle."""
+    every = system.quantities.values()
+    return [one.part.name for one in every if one.part.group == "joints" and one.attribute == attribute]
 
 
 def _quantity(run: Trajectory, name: str) -> Array:
@@ -201,10 +217,8 @@ def _quantity(run: Trajectory, name: str) -> Array:
     owners = owners_of(run, dimensions)
     if owners is None:
         return getattr(run, name)
-    views: dict[str, Callable[[str], Any]] = {
-        "body": run.__getitem__, "joint": run.joint, "element": run.element, "port": run.port
-    }  # fmt: skip
-    view = views[dimensions[1]]
+    views: dict[str, Callable[[str], Any]] = {"body": run.__getitem__, "element": run.element, "port": run.port}
+    view = views.get(dimensions[1], run.joint)
     columns = [getattr(view(owner), attribute_of(name)) for owner in owners]
     return np.stack(columns, axis=1) if columns else np.zeros((run.t.size, 0, *(3 for _ in dimensions[2:])))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from porthos.results.run import Run, times_within
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
 from porthos.system.drives import frozen
 from porthos.system.gears import meshed
+from porthos.system.joint_coordinates import TURN, whole_turns
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import row_memory, undetermined_joints
 from porthos.system.origin import Origin
@@ -56,6 +57,7 @@ class Trajectory(Run):
     ) -> None:
         self.system, self.raw, self.scheme, self.events = system, raw, scheme, events
         self.origin = origin  # of what it was made; None if that is not known
+        self._turns: Callable[[int], IntArray] | None = None  # where its states alone do not tell them
 
     @property
     def model(self) -> Model:
@@ -63,6 +65,11 @@ class Trajectory(Run):
         if self.origin is None:
             raise PorthosError(f"the model of '{self.system.name}' is not known: this run holds its tables only.")
         return self.origin.model
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What the run was told to put out."""
+        return () if self.origin is None else self.origin.outputs
 
     @property
     def model_file(self) -> str:
@@ -109,7 +116,19 @@ class Trajectory(Run):
             else:
                 parts = [values[rows][some] for rows, some in zip(self.raw.blocks(), within, strict=True)]
                 arrays[name] = np.concatenate(parts)
-        return Trajectory(self.system, replace(self.raw, **arrays), self.scheme, self.events, self.origin)
+        run = Trajectory(self.system, replace(self.raw, **arrays), self.scheme, self.events, self.origin)
+        return run.turning(lambda joint: self.turns(joint)[kept])
+
+    def turns(self, joint: int) -> IntArray:
+        """Whole turns of a joint since the start (T,), which `angle` adds to what the states tell."""
+        if self._turns is not None:
+            return self._turns(joint)
+        return whole_turns(self.t, *JointView(self, joint).turned)
+
+    def turning(self, turns: Callable[[int], IntArray]) -> Self:
+        """The same with these turns of joints."""
+        self._turns = turns
+        return self
 
     def at(self, time: ArrayLike) -> Trajectory:
         """States at any times within the run, as a run of its own: `run.at(0.37)["slider"].position`.
@@ -120,7 +139,14 @@ class Trajectory(Run):
         """
         times = np.atleast_1d(times_within(self.t, time)).ravel()
         raw = between(self.raw, times, len(self.system.terminals))
-        return Trajectory(self.system, raw, f"{self.scheme}, between its states", self.events)
+        run = Trajectory(self.system, raw, f"{self.scheme}, between its states", self.events)
+
+        def turned(joint: int) -> IntArray:
+            near = np.interp(times, self.t, JointView(self, joint).angle)
+            of_joint = self.system.joint_coordinates(self.system.joint_names[joint])
+            return np.rint((near - of_joint.angle(raw.q)) / TURN).astype(np.int64)
+
+        return run.turning(turned)
 
     # --- states
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from porthos.notation import Array
+from porthos.quantities import named
 from porthos.results.reactions import joint_reaction
 from porthos.results.run import mean_rate
+from porthos.system.joint_coordinates import TURN, JointCoordinates
 
 if TYPE_CHECKING:
     from porthos.results.trajectory import Trajectory
@@ -51,7 +53,8 @@ class BodyView:
 class JointView:
     """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step.
 
-    `force_a` and `torque_a` are those on its first body, at its point there.
+    `force_a` and `torque_a` are those on its first body, at its point there. A joint with an axis has an `angle`, a
+    `displacement`, or both, with their rates.
     """
 
     def __init__(self, run: Trajectory, index: int) -> None:
@@ -93,6 +96,55 @@ class JointView:
     def torque_a(self) -> Array:
         """Torque (T, 3) about the joint's point on the first body: of a gear that on the first wheel."""
         return self._on_a[1]
+
+    @property
+    def angle(self) -> Array:
+        """How far the second body has turned against the first about the axis since t = 0 (T,), with all turns.
+
+        Between two recorded states it may turn any number of times if it does so evenly.
+        """
+        return self.turned[0] + TURN * self._run.turns(self._index)
+
+    @property
+    def angle_rate(self) -> Array:
+        """How fast it turns (T,), in rad/s."""
+        return self.turned[1]
+
+    @cached_property
+    def turned(self) -> tuple[Array, ...]:
+        """The angle without whole turns, in (-pi, pi], and its rate."""
+        run, of_joint = self._run, self._coordinates("angle")
+
+        def turned(rows: slice) -> tuple[Array, ...]:
+            q, v = run.raw.q[rows], run.raw.v[rows]
+            return of_joint.angle(q), of_joint.angle_rate(q, v)
+
+        return run.in_blocks(turned)
+
+    @property
+    def displacement(self) -> Array:
+        """How far the point of the second body is ahead of that of the first along the axis (T,), in m."""
+        return self._gone[0]
+
+    @property
+    def displacement_rate(self) -> Array:
+        """How fast it slides (T,), in m/s."""
+        return self._gone[1]
+
+    @cached_property
+    def _gone(self) -> tuple[Array, ...]:
+        run, of_joint = self._run, self._coordinates("displacement")
+
+        def gone(rows: slice) -> tuple[Array, ...]:
+            q, v = run.raw.q[rows], run.raw.v[rows]
+            return of_joint.displacement(q), of_joint.displacement_rate(q, v)
+
+        return run.in_blocks(gone)
+
+    def _coordinates(self, attribute: str) -> JointCoordinates:
+        system, name = self._run.system, self._run.system.joint_names[self._index]
+        named(f"{name}.{attribute}", system.quantities)  # refuses joints that have none
+        return system.joint_coordinates(name)
 
     @property
     def unique(self) -> bool:

@@ -1,7 +1,7 @@
 """Results as files of other programs; the ending of the name chooses the format.
 
-.csv, .parquet (pyarrow), .mat (MATLAB), .nc, .nc4 or .h5 (NetCDF4, which is HDF5), .pvd (VTK: `frames`), .gif and .mp4
-(`fps`, `speed`, `size`). The last three show bodies, so they are for mechanisms.
+.csv and .parquet (pyarrow; `quantities` chooses columns), .mat (MATLAB), .nc, .nc4 or .h5 (NetCDF4, which is HDF5),
+.pvd (VTK: `frames`), .gif and .mp4 (`fps`, `speed`, `size`). The last three show bodies, so they are for mechanisms.
 """
 
 from __future__ import annotations

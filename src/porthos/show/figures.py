@@ -49,13 +49,15 @@ COVERED = 0.01  # curves nearer to each other than this fraction of the panel co
 
 
 def plot(run: Run, *quantities: str, ax: Axes | None = None) -> Figure:
-    """Named quantities over time, one panel for each unit; an overview of four panels if none is named.
+    """Named quantities over time, one panel for each unit; without names the outputs of the run, or an overview.
 
     A name is an attribute of the trajectory ("energy", "position_error", ...), of a body ("slider.position",
-    "slider.velocity.x", ...), of a joint ("B.force", ...), of a force element ("spring.force", ...) or of a load or
-    port ("motor.torque", "motor.work", "motor.power"). Of a run over states it is "H", "supplied", "dissipated", a
-    state, one of its numbers ("q.0"), or what belongs to a port ("voltage.work") or a connection ("gear.wheel.power").
+    "slider.velocity.x", ...), of a joint ("A.angle", "B.force", ...), of a force element ("spring.force", ...) or of a
+    load or port ("motor.torque", "motor.work", "motor.power"). Of a run over states it is "H", "supplied",
+    "dissipated", a state, one of its numbers ("q.0"), or what belongs to a port ("voltage.work") or a connection
+    ("gear.wheel.power").
     """
+    quantities = quantities or run.outputs
     if not quantities:
         if ax is not None:
             raise PorthosError("plot: the overview has several panels; name a quantity to draw into one `ax`.")

@@ -6,36 +6,46 @@ A page has a bounded number of frames; the curves of errors keep the largest val
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from porthos.notation import Array, IntArray
+from porthos.quantities import AXES
 from porthos.results.trajectory import Trajectory
 from porthos.show.beam_solids import inner_nodes
 from porthos.show.curve import Curve
 from porthos.show.picture import Numbers, Picture, Points
-from porthos.show.quantities import (
-    OF_BODIES,
-    OF_ELEMENTS,
-    OF_JOINTS,
-    OF_PORTS,
-    Quantity,
-    balance,
-    beam_names,
-    curves,
-    drive_quantities,
-    element_quantities,
-    energy_parts,
-)
+from porthos.show.quantities import balance, curves, energy_parts
 
 MOST_FRAMES = 1001  # a thousand steps
 FEWEST_FRAMES = 120
 MOST_NUMBERS = 1_000_000  # in a page; frames are left out down to the fewest, then curves of bodies and joints
 STILL = 1e-6  # relative to the length of a mechanism: a centre that moves less rests
 BESIDE = 2  # panels beside the picture
-GREEK = {r"\omega": "ω", r"\tau": "τ", r"\Delta": "Δ", r"\max": "max ", r"\,": " ", "$": "", "-": "\N{MINUS SIGN}"}
+PANELS = 6  # that are shown at first
+ERRORS = ("power_balance", "position_error", "velocity_error")  # of which the largest between two frames is shown
+MENUS = {  # groups of quantities in menus
+    "bodies": "bodies",
+    "beams": "beams",
+    "joints": "joints",
+    "springs and dampers": "elements",
+    "drives": "drives",
+    "loads and ports": "ports",
+}
+ALWAYS = ("drives", "ports")  # also on pages with so many bodies that there is no room for each of them
+GREEK = {
+    r"\dot\varphi": "φ\N{COMBINING DOT ABOVE}",
+    r"\varphi": "φ",
+    r"\dot s": "ṡ",
+    r"\omega": "ω",
+    r"\tau": "τ",
+    r"\Delta": "Δ",
+    r"\max": "max ",
+    r"\,": " ",
+    "$": "",
+    "-": "\N{MINUS SIGN}",
+}
 
 
 class Stage:
@@ -67,6 +77,7 @@ class Stage:
     def _quantities(self) -> list[dict[str, Any]]:
         """Everything that the menus of the plots offer."""
         return [
+            *(self._output(name) for name in self._whole.outputs),
             self._system("energy", "energy and its parts", energy_parts(self._run)),
             self._extremes("energy_error", "energy error"),
             self._extremes("power_balance", "power balance of each step"),
@@ -80,6 +91,16 @@ class Stage:
         lines = [c for part in parts for c in curves(self._run, part)]
         return written(self._numbers, name, "whole system", title, lines)
 
+    def _output(self, name: str) -> dict[str, Any]:
+        """What the run was told to put out."""
+        lines = self._thin(curves(self._whole, name)) if name in ERRORS else curves(self._run, name)
+        stem, _, last = name.rpartition(".")
+        title = f"{stem}: {last}" if stem else last
+        return written(self._numbers, f"outputs/{name}", "outputs", title.replace("_", " "), lines)
+
+    def _thin(self, lines: list[Curve]) -> list[Curve]:
+        return [Curve(c.owner, c.symbol, c.axis, c.log, extremes(c.values, self.kept)) for c in lines]
+
     def _extremes(self, name: str, title: str) -> dict[str, Any]:
         """Errors of the whole run: between two frames the largest of them."""
         run = self._whole
@@ -89,20 +110,16 @@ class Stage:
             lines = curves(run, name)
         else:
             lines = [*curves(run, "position_error"), *curves(run, "velocity_error")]
-        thin = [Curve(c.owner, c.symbol, c.axis, c.log, extremes(c.values, self.kept)) for c in lines]
-        return written(self._numbers, name, "whole system", title, thin)
+        return written(self._numbers, name, "whole system", title, self._thin(lines))
 
     def _panels(self, names: list[str]) -> list[str]:
-        """What the plots show at first: the balances, and the last body, which often is the one that works."""
-        wanted = [
-            "energy",
-            f"bodies/{telling(self._run)}",
-            "energy_error",
-            "constraints",
-            "angular_momentum",
-            "linear_momentum",
-        ]
-        return [name for name in wanted if name in names]
+        """What the plots show at first: the outputs, or the last body, which often is the one that works; balances."""
+        outputs = [f"outputs/{name}" for name in self._whole.outputs]
+        balances = ["energy", "energy_error", "constraints", "angular_momentum", "linear_momentum"]
+        if "energy" in self._whole.outputs:
+            balances.remove("energy")
+        wanted = [*outputs, *balances] if outputs else ["energy", f"bodies/{telling(self._run)}", *balances[1:]]
+        return [name for name in wanted if name in names][: max(PANELS, len(outputs) + 2)]
 
 
 def telling(run: Trajectory) -> str:
@@ -115,19 +132,14 @@ def telling(run: Trajectory) -> str:
 
 def offered(run: Trajectory, numbers: Numbers, detailed: bool, whole: str = "") -> Iterator[dict[str, Any]]:
     """What plots offer of single bodies, joints, force elements, loads and ports; `whole` ends the names of groups."""
-    system = run.system
-    owners: list[tuple[str, Sequence[str], dict[str, Quantity]]] = []
-    if detailed:
-        bodies = [name for name in system.body_names if name not in inner_nodes(run)]
-        owners = [("bodies", bodies, OF_BODIES), ("beams", beam_names(run), OF_ELEMENTS)]
-        owners += [("joints", system.joint_names, OF_JOINTS)]
-        owners += [("springs and dampers", (name,), table) for name, table in element_quantities(run).items()]
-    owners += [("drives", (name,), table) for name, table in drive_quantities(run).items()]
-    ports = [terminal.name for terminal in system.terminals]
-    for group, names, table in (*owners, ("loads and ports", ports, OF_PORTS)):
-        for owner, attribute in product(names, table):
-            name, title = f"{owner}.{attribute}", f"{owner}: {attribute.replace('_', ' ')}"
-            yield written(numbers, f"{group}{whole}/{name}", f"{group}{whole}", title, curves(run, name))
+    hidden = inner_nodes(run)
+    for title, group in MENUS.items():
+        for name, meant in run.system.quantities.items():
+            owner, attribute = meant.part.name, meant.attribute
+            left_out = owner in hidden or meant.part.kind == "segment" or len(meant.quantity.components) > len(AXES)
+            if meant.part.group == group and not left_out and (detailed or group in ALWAYS):
+                said = f"{owner}: {attribute.replace('_', ' ')}"
+                yield written(numbers, f"{title}{whole}/{name}", f"{title}{whole}", said, curves(run, name))
 
 
 def written(numbers: Numbers, name: str, group: str, title: str, lines: Sequence[Curve]) -> dict[str, Any]:

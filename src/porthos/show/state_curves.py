@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from porthos.errors import PorthosError, nearest
-from porthos.results.state_quantities import WHOLE, Series, series
+from porthos.results.state_quantities import WHOLE, Series, chosen
 from porthos.results.states import StateTrajectory
 from porthos.show.curve import Curve
 
@@ -21,15 +20,9 @@ BALANCE = "H \N{MINUS SIGN} H(0) \N{MINUS SIGN} W + D"
 
 def state_curves(run: StateTrajectory, name: str) -> list[Curve]:
     """The curves that a name stands for: one, or as many as the state or port has numbers."""
-    known = series(run)
-    if name in known:
-        return curves_of(known[name])
-    stem, _, index = name.rpartition(".")
-    if stem in known and index.isdecimal():
-        found = curves_of(known[stem])
-        if int(index) < len(found):
-            return [found[int(index)]]
-    raise PorthosError(f"plot: '{run.system.name}' has no quantity '{name}'. {nearest(name, known)}")
+    one, number = chosen(run, name)
+    found = curves_of(one)
+    return found if number is None else [found[number]]
 
 
 def curves_of(one: Series) -> list[Curve]:

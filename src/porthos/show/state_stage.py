@@ -19,6 +19,7 @@ from porthos.show.stage import (
     FEWEST_FRAMES,
     MOST_FRAMES,
     MOST_NUMBERS,
+    PANELS,
     extremes,
     offered,
     spread,
@@ -27,8 +28,6 @@ from porthos.show.stage import (
     written,
 )
 from porthos.show.state_curves import BALANCE, curves_of, energies
-
-PLOTS = 6  # that are shown at first
 
 
 class StateStage:
@@ -112,7 +111,7 @@ class StateStage:
         states = [one["name"] for one in self._quantities if one["group"] == STATES]
         works = [one["name"] for one in self._quantities if one["group"] == PORTS and one["name"].endswith(".work")]
         wanted = ["energy", *(moving or states[:1]), "energy_error", *(states if moving else states[1:]), *works]
-        return list(dict.fromkeys(wanted))[:PLOTS]
+        return list(dict.fromkeys(wanted))[:PANELS]
 
     def _phase(self) -> dict[str, list[Any]]:
         """Two curves against each other, each (quantity, number): a coordinate and its velocity, or the first two."""

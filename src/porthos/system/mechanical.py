@@ -17,12 +17,14 @@ from scipy import sparse
 
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
+from porthos.quantities import Meaning, all_of, parts_of
 from porthos.system.blockwise import Term, blockwise
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.drives import Driven, inputs_at, refuse_friction, require_plain, row_rates
 from porthos.system.full_coordinates import FullCoordinates
+from porthos.system.joint_coordinates import JointCoordinates
 from porthos.system.layout import condensed_layout, exact_layout
 from porthos.system.loads import Terminal
 from porthos.system.motion import OfDriven, OfMechanism
@@ -68,6 +70,7 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         self.adjustments: tuple[Adjustment, ...] = ()
         self.assembly: tuple[JointGap, ...] = ()  # of each joint, if some had to be closed
         self._q0, self._v0 = self.still, np.zeros_like(self.still)
+        self._joint_coordinates: dict[str, JointCoordinates] = {}  # those that were asked for
 
     def __repr__(self) -> str:
         bodies, joints, elements = map(len, (self.body_names, self.joint_names, self.element_names))
@@ -154,6 +157,26 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     def channel_names(self) -> tuple[str, ...]:
         """Through what energy comes in: loads and ports, then drives."""
         return (*(port.name for port in self.terminals), *(drive.name for drive in self.drives))
+
+    @cached_property
+    def quantities(self) -> Mapping[str, Meaning]:
+        """What a run of it has over time, by name."""
+        bodies, joints, elements = (self.description.get(title, []) for title in ("bodies", "joints", "elements"))
+        return all_of(
+            parts_of(
+                ((one["name"], one["kind"]) for one in bodies),
+                ((one["name"], one["kind"]) for one in joints),
+                ((one["name"], one["kind"], one.get("joint")) for one in elements),
+                (one["name"] for one in self.description.get("beams", [])),
+                (terminal.name for terminal in self.terminals),
+            )
+        )
+
+    def joint_coordinates(self, joint: str) -> JointCoordinates:
+        """Angle and displacement of a joint with an axis."""
+        if joint not in self._joint_coordinates:
+            self._joint_coordinates[joint] = JointCoordinates.of(self, joint)
+        return self._joint_coordinates[joint]
 
     @cached_property
     def row_rates(self) -> tuple[Array, Array]:

@@ -1,7 +1,8 @@
-"""Of what a run was made, as a model file says it: the model as it was assembled, scheme, step, end, inputs, events."""
+"""Of what a run was made, as a model file says it: the model as it was assembled, scheme, step, end, inputs, ..."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Container, Mapping
 from copy import copy
@@ -37,6 +38,7 @@ class Origin:
     write: Callable[[], str]
     step: str
     end: float
+    outputs: tuple[str, ...] = ()  # the quantities that are shown where nothing else is asked for
 
     @classmethod
     def of(
@@ -49,6 +51,7 @@ class Origin:
         inputs: Mapping[str, Any] | None,
         times: Any,
         events: Mapping[str, Any] | None,
+        outputs: tuple[str, ...],
     ) -> Origin:
         """Of a run that is to be made."""
 
@@ -56,10 +59,10 @@ class Origin:
             for name, value in (inputs or {}).items():
                 if np.ndim(value) > 1:
                     raise ModelError(f"inputs: '{name}' has a row for each step, which a file does not hold.")
-            told = (scheme, every, inputs or {}, times, events or {})
+            told = (scheme, every, inputs or {}, times, events or {}, outputs)
             return Simulation(step, end, *told)  # type: ignore[arg-type] # refuses others
 
-        return cls(lambda: _written(model, plan), str(step), float(end))
+        return cls(lambda: _written(model, plan), str(step), float(end), outputs)
 
     @cached_property
     def text(self) -> str:
@@ -69,7 +72,8 @@ class Origin:
     @property
     def attributes(self) -> dict[str, Any]:
         """As files hold it."""
-        return {"model_file": self.text, "step": self.step, "end_time": self.end}
+        told = {"model_file": self.text, "step": self.step, "end_time": self.end}
+        return {**told, "outputs": json.dumps(self.outputs)}
 
     @property
     def model(self) -> Model:
