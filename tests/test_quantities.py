@@ -304,3 +304,17 @@ def test_outputs_in_python():
     oscillator = ph.LinearPHDAE("oscillator", J=[[0, 1], [-1, 0]], Q=np.eye(2), initial=[1, 0])
     with pytest.raises(ph.PorthosError, match="outputs: these are for runs of models"):
         ph.simulate(oscillator, ph.Gauss(1), 0.1, 1.0, outputs=["H"])
+
+
+def test_parts_of_a_run_say_what_they_have():
+    model = ph.Model("p")
+    model.body("bob", ph.Sphere(1.0, 0.1), position=(1, 0, 0), velocity=(0, 0, 1))
+    model.revolute("pin", "ground", "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    model.joint_port("motor", "pin")
+    model.torsion_spring("coil", "pin", stiffness=1.0)
+    run = ph.simulate(model, ph.Midpoint(), 0.01, 0.05, progress=False)
+    assert repr(run["bob"]) == "<body 'bob' of 'p' at 6 times: angular_velocity, position, rotation, velocity>"
+    for part, words in [(run.joint("pin"), "<joint 'pin' of 'p'"), (run.port("motor"), "<port 'motor' of 'p'"),
+                        (run.element("coil"), "<element 'coil' of 'p'")]:  # fmt: skip
+        assert repr(part).startswith(words)
+        assert all(hasattr(type(part), name) for name in repr(part)[:-1].split(": ")[1].split(", "))

@@ -86,7 +86,7 @@ class Watch:
             value = float(self.events[name].function(t, x))
         except Exception as error:  # a user's function may raise anything; the run so far must survive it
             raise InputError(
-                f"event '{name}' at t = {t:.6g}: its function failed with {type(error).__name__}: {error}"
+                f"event '{name}' at t = {t:.6g}: its function failed with {type(error).__name__}: {error}."
             ) from error
         if not isfinite(value):
             raise InputError(f"event '{name}' at t = {t:.6g}: its function returned {value}; expected a finite number.")

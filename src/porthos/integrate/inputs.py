@@ -200,7 +200,7 @@ def evaluate(terminal: Terminal, place: Array, function: Any, t: float, *more: A
     try:
         value = function(t, *more)
     except Exception as error:  # a user's function may raise anything; the run so far must survive it
-        raise InputError(f"{_where(terminal, t)}: its function failed with {type(error).__name__}: {error}") from error
+        raise InputError(f"{_where(terminal, t)}: its function failed with {type(error).__name__}: {error}.") from error
     # what functions return as a rule goes the short way: this is done once for every step
     if isinstance(value, float):
         value = (value,)
@@ -221,7 +221,7 @@ def _examined(terminal: Terminal, t: float, value: Any) -> Array:
     try:
         u = np.asarray(value, dtype=np.float64).reshape(-1)
     except Exception as error:  # its conversion may raise anything too
-        raise InputError(f"{_where(terminal, t)}: its function failed with {type(error).__name__}: {error}") from error
+        raise InputError(f"{_where(terminal, t)}: its function failed with {type(error).__name__}: {error}.") from error
     if u.size != size:
         raise InputError(
             f"{_where(terminal, t)}: expected {size} number(s) from its function, found {u.size}: {u.tolist()}."

@@ -9,6 +9,7 @@ import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array, IntArray
+from porthos.results.views import described
 
 if TYPE_CHECKING:
     from porthos.results.trajectory import Trajectory
@@ -31,6 +32,9 @@ class BeamView:
 
     def __init__(self, run: Trajectory, about: dict[str, Any]) -> None:
         self._run, self._about = run, about
+
+    def __repr__(self) -> str:
+        return described(self, "beam", self.name, self._run)
 
     @property
     def name(self) -> str:

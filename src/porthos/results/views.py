@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,11 +17,36 @@ if TYPE_CHECKING:
     from porthos.results.trajectory import Trajectory
 
 
-class BodyView:
-    """One body of a trajectory; every array has time as its first axis."""
+class View:
+    """One part of a trajectory, `index` among those of its kind."""
+
+    kind: ClassVar[str]
+    names: ClassVar[str]  # where the system has the names of such parts
 
     def __init__(self, run: Trajectory, index: int) -> None:
         self._run, self._index = run, index
+
+    @property
+    def name(self) -> str:
+        """Its name in the model."""
+        return str(getattr(self._run.system, self.names)[self._index])
+
+    def __repr__(self) -> str:
+        return described(self, self.kind, self.name, self._run)
+
+
+def described(view: object, kind: str, name: str, run: Trajectory) -> str:
+    """A part of a run and what it has, in words."""
+    members = {key: getattr(type(view), key) for key in dir(type(view)) if not key.startswith("_")}
+    known = [key for key, member in members.items() if isinstance(member, property | cached_property) and key != "name"]
+    return f"<{kind} '{name}' of '{run.system.name}' at {run.t.size} times: {', '.join(known)}>"
+
+
+class BodyView(View):
+    """One body of a trajectory; every array has time as its first axis."""
+
+    kind: ClassVar[str] = "body"
+    names: ClassVar[str] = "body_names"
 
     @property
     def position(self) -> Array:
@@ -50,15 +75,15 @@ class BodyView:
         return self.position + np.einsum("tkj,j->tk", self.rotation, np.asarray(at, dtype=np.float64))
 
 
-class JointView:
+class JointView(View):
     """The reaction of one joint on its second body, at the joint's point, in world axes; second order in the step.
 
     `force_a` and `torque_a` are those on its first body, at its point there. A joint with an axis has an `angle`, a
     `displacement`, or both, with their rates.
     """
 
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
+    kind: ClassVar[str] = "joint"
+    names: ClassVar[str] = "joint_names"
 
     def _reaction(self, side: int) -> tuple[Array, ...]:
         run = self._run
@@ -142,7 +167,7 @@ class JointView:
         return run.in_blocks(gone)
 
     def _coordinates(self, attribute: str) -> JointCoordinates:
-        system, name = self._run.system, self._run.system.joint_names[self._index]
+        system, name = self._run.system, self.name
         named(f"{name}.{attribute}", system.quantities)  # refuses joints that have none
         return system.joint_coordinates(name)
 
@@ -159,11 +184,8 @@ class JointView:
         return self._run.in_blocks(lambda rows: (self._run.multipliers_of(rows)[:, first:last],))[0]
 
 
-class Through:
+class Through(View):
     """The energy that goes into a system through a load, port or drive."""
-
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
 
     @property
     def work(self) -> Array:
@@ -178,6 +200,9 @@ class Through:
 
 class PortView(Through):
     """A load or port: what it put in, what came out, and the energy that went through it."""
+
+    kind: ClassVar[str] = "port"
+    names: ClassVar[str] = "channel_names"
 
     @property
     def input(self) -> Array:
@@ -215,6 +240,9 @@ class PortView(Through):
 class DriveView(Through):
     """A drive: the motion that it prescribed, what force that took, and the energy that went through it."""
 
+    kind: ClassVar[str] = "drive"
+    names: ClassVar[str] = "channel_names"
+
     @property
     def motion(self) -> Array:
         """The prescribed angle, displacement or distance at the recorded times (T,)."""
@@ -233,11 +261,11 @@ class DriveView(Through):
         return force
 
 
-class ElementView:
+class ElementView(View):
     """A force element: what it measures, its force, and its energy. Forces pull the two parts together if positive."""
 
-    def __init__(self, run: Trajectory, index: int) -> None:
-        self._run, self._index = run, index
+    kind: ClassVar[str] = "element"
+    names: ClassVar[str] = "element_names"
 
     @cached_property
     def _states(self) -> tuple[Array, ...]:

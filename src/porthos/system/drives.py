@@ -53,7 +53,7 @@ class Driven:
                 result[k] = self.motion(time)
             except Exception as error:  # a user's function may raise anything
                 raise InputError(
-                    f"'{self.name}' at t = {time:.6g}: its function failed with {type(error).__name__}: {error}"
+                    f"'{self.name}' at t = {time:.6g}: its function failed with {type(error).__name__}: {error}."
                 ) from error
             if not np.isfinite(result[k]):
                 raise InputError(
@@ -72,7 +72,7 @@ class Driven:
             result = self.motion.rates(t, order)
         except Exception as error:
             raise InputError(
-                f"'{self.name}': the derivative of its function failed with {type(error).__name__}: {error}"
+                f"'{self.name}': the derivative of its function failed with {type(error).__name__}: {error}."
             ) from error
         if not np.all(np.isfinite(result)):
             bad = t[np.flatnonzero(~np.isfinite(result))[0]]
