@@ -201,10 +201,20 @@ class LagrangianSystem(PHDAE):
             B[2 * self.n :, -1] = self.terms.g_t(t, q)
         return B
 
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """The outputs; what they need of z, velocities and multipliers, stands in x in the same places."""
+        return self.output_by(x, x, u, t)
+
     def output_by(self, x: Array, e: Array, u: Array | None = None, t: float = 0.0) -> Array:
-        """B^T e: inputs are not fed through."""
+        """B^T e = (B~^T w, g_t . mu) with the velocities w and multipliers mu of e: inputs are not fed through."""
         del u
-        return self.B(x, t).T @ e
+        (q, v, _), (_, w, mu) = self.split(x), self.split(e)
+        y = self.terms.Bt(t, q, v).T @ w
+        return np.append(y, self.terms.g_t(t, q) @ mu) if self.terms.rheonomic else y
+
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """The power that is lost; its velocities are those of z."""
+        return self.loss_by(x, x, u, t)
 
     def loss_by(self, x: Array, e: Array, u: Array, t: float = 0.0) -> float:
         """w^T D w with the velocities w of e."""
