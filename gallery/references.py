@@ -42,7 +42,7 @@ class Reference:
     @property
     def found(self) -> Array:
         """What Porthos computes, in the shape of the value."""
-        return np.asarray(_number(self.module, tuple(self.options.items()))[self.key])
+        return np.asarray(number_of(self.module, **self.options)[self.key])
 
     @property
     def difference(self) -> float:
@@ -56,8 +56,9 @@ class Reference:
 
 
 @cache
-def _number(module: str, options: tuple[tuple[str, str], ...]) -> Number:
-    result: Number = importlib.import_module(f"gallery.{module}").number(**dict(options))
+def number_of(module: str, **options: str) -> Number:
+    """The numbers of an example, computed once."""
+    result: Number = importlib.import_module(f"gallery.{module}").number(**options)
     return result
 
 

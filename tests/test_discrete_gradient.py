@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_systems import linear, nonlinear, seeds
 from scipy.integrate import solve_ivp
@@ -56,6 +56,7 @@ def resolved(system, x, h):
     return h * np.linalg.norm(np.linalg.solve(system.E(x), slope), 2) < 1
 
 
+@settings(max_examples=20)  # two runs each
 @given(seed=seeds, n=st.integers(1, 5))
 def test_power_balance_of_random_systems_to_round_off(seed, n):
     """E(x, t), r, J, R, B, P, S, N and a Hamiltonian of degree four that depends on time."""

@@ -29,25 +29,16 @@ from gallery import (
     energy_shaping,
     four_particles,
     free_rigid_body,
-    governor,
-    gyroscope,
     heavy_top,
-    lorenz,
-    maxwell,
     pendulum,
     pendulum_forms,
-    planetary_gear,
-    reactor,
     redundant_masses,
-    robot_arm,
     slider_crank,
     sliding_pendulum,
     small_mass,
-    suspension,
     two_masses,
-    wind_pendulum,
 )
-from gallery.references import REFERENCES
+from gallery.references import REFERENCES, number_of
 
 SCHEMES = [ph.Midpoint(), ph.MidpointGGL()]
 TIGHT = {"rtol": 1e-13, "atol": 1e-14, "method": "DOP853"}
@@ -237,7 +228,7 @@ TOP = ((0.605550561377, 0.598957681795, -0.523983027430), (0.173343964098, 0.640
 
 
 def test_heavy_top():
-    number = heavy_top.number()
+    number = number_of("heavy_top")
     np.testing.assert_allclose(number["x"], TOP, atol=5e-10)
     assert number["E"] == pytest.approx(5435.6967908655, rel=1e-12)
     errors = heavy_top.errors((5e-4, 2.5e-4), np.array(TOP[0]))
@@ -405,7 +396,7 @@ def small_vibrations_of_the_car():
 
 def test_car_against_its_small_vibrations():
     A, K, C = small_vibrations_of_the_car()
-    number = car.number()
+    number = number_of("car")
     assert number["frequencies"] == pytest.approx(np.sqrt(eigh(K, A, eigvals_only=True)) / (2 * np.pi), rel=1e-9)
     values = np.linalg.eigvals(
         np.block([[np.zeros((10, 10)), np.eye(10)], [-np.linalg.solve(A, K), -np.linalg.solve(A, C)]])
@@ -482,7 +473,7 @@ def newton_for_four_particles(t, x):
 def test_four_particles_by_newtons_equations():
     start = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, *[0] * 11, 2 / 1.7])
     exact = solve_ivp(newton_for_four_particles, (0, 2), start, t_eval=(0.5, 1, 2), **TIGHT).y[:12].T
-    np.testing.assert_allclose(four_particles.number()["places"], exact.reshape(3, 4, 3), atol=6e-8)
+    np.testing.assert_allclose(number_of("four_particles")["places"], exact.reshape(3, 4, 3), atol=6e-8)
     radau = ph.simulate(four_particles.lagrangian(), ph.RadauIIA(3), 0.01, 2.0)
     np.testing.assert_allclose(radau.x[-1, :12], exact[-1], atol=1e-7)
 
@@ -520,7 +511,7 @@ def test_governor_in_minimal_coordinates():
 
     start = (a0, 0.6 - 0.16 * np.cos(a0) - np.sqrt(s0**2 - (0.16 * np.sin(a0)) ** 2), 0.0, 0.0)
     exact = solve_ivp(rates, (0, 2), start, t_eval=(0.2, 0.5, 2), method="Radau", rtol=1e-10, atol=1e-12).y[:2].T
-    number = governor.number()
+    number = number_of("governor")
     np.testing.assert_allclose(number["state"], exact, atol=1e-8)
     assert number["balance"] < 1e-11
 
@@ -546,7 +537,7 @@ def test_suspension_in_its_angle():
         return a_rate, torque / inertia
 
     exact = solve_ivp(rates, (0, 0.5), (0, 0), t_eval=(0.05, 0.15, 0.5), **TIGHT).y[0]
-    number = suspension.number()
+    number = number_of("suspension")
     np.testing.assert_allclose(number["angle"], exact, atol=1e-9)
     assert number["balance"] < 1e-10
 
@@ -566,7 +557,7 @@ def test_gyroscope_in_its_angles():
         return turn, y[2], ((Iy - Iz) * s * c * turn**2 + (momentum * turn - 0.3 * 9.81 * 0.15) * c) / Ix
 
     exact = solve_ivp(rates, (0, 1), (0, 0, 0), t_eval=(0.2, 0.5, 1), **TIGHT).y[:2].T
-    number = gyroscope.number()
+    number = number_of("gyroscope")
     np.testing.assert_allclose(number["angles"], exact, atol=3e-9)
     assert number["precession"] == pytest.approx(0.3 * 9.81 * 0.15 / momentum, abs=1e-9)
     assert number["nod"] < 1e-9
@@ -601,7 +592,7 @@ def test_crane_as_the_equation_of_its_load_says():
         (s, length), s2, k = motion(t, 0), motion(t, 2)[0], pull(t, y)[1]
         load[t] = s + y[:3]
         force[t] = 1750 * s2[0] - 800 * k * y[0], 250 * s2[1] - 800 * k * y[1], 800 * k * length
-    number = crane.number()
+    number = number_of("crane")
     np.testing.assert_allclose(number["load"], [load[t] for t in (3, 6, 10)], atol=1e-7)
     np.testing.assert_allclose(number["forces"], [force[t] for t in (3, 6, 10)], atol=1e-3)
     assert number["balance"] < 1e-9
@@ -621,7 +612,7 @@ def test_planetary_gear_against_the_exponential_of_a_matrix():
     M = np.zeros((3, 3))
     M[:2] = np.linalg.solve(A, [[-0.5, 0, 7.0], [0, -0.4, -5.0]])
     w = np.array([(expm(M * t) @ (0, 0, 1))[:2] for t in (0.05, 0.2, 1.0)])
-    number = planetary_gear.number()
+    number = number_of("planetary_gear")
     np.testing.assert_allclose(number["speeds"], np.column_stack([w @ (3.5, -2.5), w]), atol=1e-4)
     rate = (M[:2] @ (*w[-1], 1)) @ (3.5, -2.5)
     assert number["force"] == pytest.approx((2.0 - wheels[0][0] * rate) / 0.048, abs=1e-4)
@@ -633,7 +624,7 @@ def test_planetary_gear_against_the_exponential_of_a_matrix():
 def test_maxwell_element_against_the_exponential_of_a_matrix():
     """(e, v)' = (v - k e/c, -k e/m), with numbers written down again."""
     A = np.array([[-200 / 30, 1], [-200 / 2, 0]])
-    number = maxwell.number()
+    number = number_of("maxwell")
     np.testing.assert_allclose(number["state"], [expm(A * t) @ (0, 1.5) for t in (0.1, 0.3, 1)], atol=2e-6)
     assert number["way"] == pytest.approx(2 * 1.5 / 30, abs=1e-9)
     assert number["relaxed"] == pytest.approx(0.05 * np.exp(-200 / 30 * 0.3), abs=1e-12)
@@ -648,7 +639,7 @@ def test_dc_motor_against_the_exponential_of_a_matrix():
     V, R, L, k, J = 12.0, 0.8, 0.05, 0.6, 0.8 * 0.1**2 / 2 + 5.0 * 0.3**2 / 2 / 3.0**2
     A, b = np.array([[-R / L, -k / L], [k / J, 0.0]]), np.array([V / L, 0.0])
     exact = [np.linalg.solve(A, (expm(A * t) - np.eye(2)) @ b) for t in (0.05, 0.1, 0.3)]
-    number = dc_motor.number()
+    number = number_of("dc_motor")
     np.testing.assert_allclose(number["found"], exact, atol=2e-4)
     assert number["balance"].max() < 1e-13
     run = dc_motor.run(end=0.1)
@@ -683,7 +674,7 @@ def test_robot_arm_in_two_angles():
         return [p, q, *np.linalg.solve([[A, k], [k, B]], [upper, lower])]
 
     exact = solve_ivp(rates, (0, 1), (0, 0, 0, 0), t_eval=(0.2, 0.6, 1), **TIGHT).y[:2].T
-    number = robot_arm.number()
+    number = number_of("robot_arm")
     np.testing.assert_allclose(number["angles"], exact, atol=5e-6)
     assert number["balance"] < 1e-12
     assert number["growth"] < 0.0
@@ -696,7 +687,7 @@ def test_lorenz():
     def rates(t, x):
         return [10 * (x[1] - x[0]), 28 * x[0] - x[1] - x[0] * x[2], x[0] * x[1] - 8 / 3 * x[2]]
 
-    number = lorenz.number()
+    number = number_of("lorenz")
     exact = solve_ivp(rates, (0, 2), (1.0, 1.0, 20.0), t_eval=(1.0, 2.0), **TIGHT).y.T
     np.testing.assert_allclose(number["state"], exact, atol=1e-9)
     assert number["balance"] < 1e-14
@@ -708,7 +699,7 @@ def test_pendulum_in_wind():
     def rates(t, a):
         return [a[1], (-9.81 * np.sin(a[0]) + 4 * np.cos(a[0])) / 1.5 - 0.3 / 2 * a[1]]
 
-    number = wind_pendulum.number()
+    number = number_of("wind_pendulum")
     a = solve_ivp(rates, (0, 4), (np.pi / 2, 0), t_eval=(1, 2, 4), **TIGHT).y[0]
     np.testing.assert_allclose(number["position"], 1.5 * np.column_stack([np.sin(a), -np.cos(a)]), atol=5e-8)
     assert number["motion"] < 1e-11
@@ -720,7 +711,7 @@ def test_reactor():
     A = np.array([[0.6 / 0.5, -0.6, 0], [-0.6 / 0.5, 0.6 + 0.3, -0.3 / 2], [0, -0.3, 0.3 / 2]])
     M = np.zeros((4, 4))
     M[:3, :3], M[0, 3] = -A, 0.2
-    number = reactor.number()
+    number = number_of("reactor")
     np.testing.assert_allclose(number["c"], [(expm(M * t) @ [2, 0.3, 0.4, 1])[:3] for t in (1, 5)], atol=1e-6)
     assert number["balance"] < 1e-14
 

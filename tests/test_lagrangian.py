@@ -410,3 +410,16 @@ def test_more_messages():
     with pytest.raises(ph.PorthosError, match=r"no formulation 'index 3'. Did you mean 'index"):
         pendulum.formulation("index 3")
     assert "2 coordinates (theta1, theta2)" in repr(pendulum)
+
+
+@pytest.mark.parametrize("make", [given.crank, given.bead_on_turning_wire])
+def test_outputs_and_losses_are_those_of_the_matrices(make):
+    """They are computed without B and R, whose entries are zero for the most part."""
+    system = make()
+    x, e = rng.normal(size=(2, system.dimension))
+    u = rng.normal(size=system.width)
+    z, B, R = system.z(x, 0.3), system.B(x, 0.3), system.R(x, 0.3)
+    assert system.y(x, u, 0.3) == pytest.approx(B.T @ z, abs=1e-13)
+    assert system.output_by(x, e, u, 0.3) == pytest.approx(B.T @ e, abs=1e-13)
+    assert system.dissipation(x, u, 0.3) == pytest.approx(z @ R @ z, abs=1e-13)
+    assert system.loss_by(x, e, u, 0.3) == pytest.approx(e @ R @ e, abs=1e-13)

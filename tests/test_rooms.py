@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,12 @@ DOORS = {
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 80
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax of a module."""
+    return ast.parse(path.read_text())
+
+
 def name_of(path: Path) -> str:
     """The name of a module below porthos, such as 'model.joints'."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -86,11 +93,11 @@ def imports(tree: ast.AST, module: str, scope: str = "") -> list[tuple[str, str]
     return found
 
 
-def trespasses(source: str, module: str) -> list[str]:
+def trespasses(tree: ast.Module, module: str) -> list[str]:
     """Imports of a module that the order of the rooms forbids."""
     room = module.split(".")[0]
     result = []
-    for scope, target in imports(ast.parse(source), module):
+    for scope, target in imports(tree, module):
         other = target.split(".")[0]
         door = DOORS.get((module, scope)) == other
         if other != room and other not in SEES[room] and not door:
@@ -119,7 +126,7 @@ def is_public(name: str) -> bool:
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_module_sees_only_rooms_to_its_left(path):
     if name_of(path):  # the root package may see all
-        assert trespasses(path.read_text(), name_of(path)) == []
+        assert trespasses(tree_of(path), name_of(path)) == []
 
 
 def test_every_room_is_known():
@@ -147,7 +154,7 @@ def test_every_room_is_known():
     ],
 )
 def test_the_rule_itself(module, source, found):
-    assert len(trespasses(source, module)) == found
+    assert len(trespasses(ast.parse(source), module)) == found
 
 
 def test_doors_are_where_the_list_says():
@@ -156,7 +163,7 @@ def test_doors_are_where_the_list_says():
         (name_of(path), scope, target.split(".")[0])
         for path in MODULES
         if name_of(path)
-        for scope, target in imports(ast.parse(path.read_text()), name_of(path))
+        for scope, target in imports(tree_of(path), name_of(path))
         if target.split(".")[0] not in SEES[name_of(path).split(".")[0]] | {name_of(path).split(".")[0]}
     }
     listed = {(*place, room) for place, room in DOORS.items()}
@@ -165,16 +172,15 @@ def test_doors_are_where_the_list_says():
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_modules_and_functions_are_short(path):
-    source = path.read_text()
-    assert len(source.splitlines()) <= LONGEST_MODULE
-    for name, node in functions(ast.parse(source)):
+    assert len(path.read_text().splitlines()) <= LONGEST_MODULE
+    for name, node in functions(tree_of(path)):
         if isinstance(node, ast.FunctionDef):
             assert node.end_lineno - node.lineno < LONGEST_FUNCTION, name
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_public_things_are_documented_and_annotated(path):
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     assert ast.get_docstring(tree), "the module has no docstring"
     for name, node in functions(tree):
         if not is_public(name):
@@ -191,7 +197,7 @@ def test_public_things_are_documented_and_annotated(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_nothing_is_printed(path):
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
     assert not [f.lineno for f in calls if isinstance(f, ast.Name) and f.id == "print"]
 
 

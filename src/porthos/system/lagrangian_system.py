@@ -99,8 +99,8 @@ class LagrangianSystem(PHDAE):
 
     def split(self, x: Array) -> tuple[Array, Array, Array]:
         """(q, v, lambda) of a state."""
-        q, v, lam = np.split(self.as_state(x), [self.n, 2 * self.n])
-        return q, v, lam
+        x, n = self.as_state(x), self.n
+        return x[:n], x[n : 2 * n], x[2 * n :]
 
     # --- initial values
 
@@ -200,6 +200,27 @@ class LagrangianSystem(PHDAE):
         if self.terms.rheonomic:
             B[2 * self.n :, -1] = self.terms.g_t(t, q)
         return B
+
+    def y(self, x: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """The outputs; what they need of z, velocities and multipliers, stands in x in the same places."""
+        return self.output_by(x, x, u, t)
+
+    def output_by(self, x: Array, e: Array, u: Array | None = None, t: float = 0.0) -> Array:
+        """B^T e = (B~^T w, g_t . mu) with the velocities w and multipliers mu of e: inputs are not fed through."""
+        del u
+        (q, v, _), (_, w, mu) = self.split(x), self.split(e)
+        y = self.terms.Bt(t, q, v).T @ w
+        return np.append(y, self.terms.g_t(t, q) @ mu) if self.terms.rheonomic else y
+
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """The power that is lost; its velocities are those of z."""
+        return self.loss_by(x, x, u, t)
+
+    def loss_by(self, x: Array, e: Array, u: Array, t: float = 0.0) -> float:
+        """w^T D w with the velocities w of e."""
+        del u
+        (q, v, _), (_, w, _) = self.split(x), self.split(e)
+        return float(w @ (self.terms.D(t, q, v) @ w))
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v, Lq - Lvq v - G^T lambda - D v + B~ u, G v + g_t)."""
