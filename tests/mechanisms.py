@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ KINDS = (
     "spherical", "revolute", "cylindrical", "prismatic", "universal", "planar", "fixed", "distance", "point_on_line",
     "point_on_plane",
 )  # fmt: skip
+LOOP_KINDS = KINDS[:6] + KINDS[7:]
 POINT_KINDS = ("spherical", "distance", "point_on_line", "point_on_plane")
 APART = 0.5  # m, distance of points with a spring between them
 SHORTEST = 0.2  # m, of a rod: around a shorter one bodies whirl too fast for the steps of the tests
@@ -81,10 +84,20 @@ def trees(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -
 @st.composite
 def loops(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -> ph.Model:
     """A ring of 3 to 5 bodies, closed over the ground or over themselves, that can move and has independent rows."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    over_ground = draw(st.booleans()) if grounded is None else grounded
-    model = ph.Model("loop", gravity=rng.normal(size=3) * 5 if gravity else (0, 0, 0))
+    seed, over_ground = draw(st.integers(0, 2**32 - 1)), draw(st.booleans()) if grounded is None else grounded
     count = draw(st.integers(3, 5))
+    kinds = [draw(st.sampled_from(LOOP_KINDS)) for _ in range(count + over_ground)]
+    model = ring(seed, kinds, over_ground, gravity)
+    rows = sum(row.count for joint in model.joints for row in joint.rows)
+    assume(6 * count - rows >= (1 if over_ground else 7))
+    assume(smallest_singular_value(model) > WELL_CONDITIONED)
+    return model
+
+
+def ring(seed: int, kinds: Sequence[str], over_ground: bool, gravity: bool = True) -> ph.Model:
+    """A random ring of bodies with these joints, the last one or two of which close it."""
+    rng, count = np.random.default_rng(seed), len(kinds) - over_ground
+    model = ph.Model("loop", gravity=rng.normal(size=3) * 5 if gravity else (0, 0, 0))
     angles = 2 * np.pi * np.arange(count) / count
     places = np.c_[np.cos(angles), np.sin(angles), 0.3 * rng.normal(size=count)] + 0.1 * rng.normal(size=(count, 3))
     for k in range(count):
@@ -95,11 +108,8 @@ def loops(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -
         pairs += [("ground", f"body{count - 1}", places[-1] + rng.normal(size=3) / 3)]
     else:
         pairs += [(f"body{count - 1}", "body0", (places[-1] + places[0]) / 2)]
-    for k, (a, b, at) in enumerate(pairs):
-        join(model, f"joint{k}", draw(st.sampled_from(KINDS[:6] + KINDS[7:])), a, b, at, rng)
-    rows = sum(row.count for joint in model.joints for row in joint.rows)
-    assume(6 * count - rows >= (1 if over_ground else 7))
-    assume(smallest_singular_value(model) > WELL_CONDITIONED)
+    for k, (kind, (a, b, at)) in enumerate(zip(kinds, pairs, strict=True)):
+        join(model, f"joint{k}", kind, a, b, at, rng)
     return model
 
 
