@@ -1,4 +1,4 @@
-"""What force elements add to a step: microseconds with and without them, in turn, the least of several rounds.
+"""What force elements add to a step: processor time with and without them, in turn, the least of several rounds.
 
 `python -m benchmarks.elements` prints the table that docs/performance.md quotes; it fails above LIMIT.
 """
@@ -54,9 +54,9 @@ def main() -> int:
             for _ in range(ROUNDS):
                 for k, system in enumerate(systems):
                     for n, steps in enumerate((1, STEPS)):
-                        began = time.perf_counter()
+                        began = time.process_time()
                         run = ph.simulate(system, scheme, STEP, steps * STEP, every=steps, progress=False)
-                        best[k, n] = min(best[k, n], time.perf_counter() - began)
+                        best[k, n] = min(best[k, n], time.process_time() - began)
                 iterations = run.iterations.sum() / STEPS
             bare, full = (best[:, 1] - best[:, 0]) / (STEPS - 1) * 1e6
             added = (full - bare) / count

@@ -54,7 +54,7 @@ def bodies(n, mech, layout, q, v, slopes, ws, data):  # type: ignore[no-untyped-
 @njit
 def rows(n, mech, layout, slopes, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        joints.joint_rows(mech, layout, 1e-3, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.z, ws.x, data)
+        joints.joint_rows(mech, layout, 1e-3, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, data)
 
 
 @njit

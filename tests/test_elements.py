@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
 import porthos as ph
+from benchmarks.elements import bars
 from porthos.system.check import precise_jacobian
 
 MIDPOINTS = [ph.Midpoint(), ph.MidpointGGL()]
@@ -497,3 +498,14 @@ def test_runs_with_elements_are_kept_in_files(tmp_path):
     data = run.to_xarray()
     assert data.dissipated.sel(element="strut").values[-1] == run.dissipated_energy[-1]
     assert "strut.energy" in run.to_pandas().columns
+
+
+@every_midpoint
+@pytest.mark.parametrize(
+    ("joints", "elements"), [("spherical", "springs"), ("revolute", "springs"), ("revolute", "torsion")]
+)
+def test_light_elements_take_no_more_iterations(scheme, joints, elements):
+    """The chains of `benchmarks.elements`: what springs add to a step is their forces, and a solve at most."""
+    bare, full = (ph.simulate(bars(joints, kind), scheme, 1e-3, 0.3) for kind in ("", elements))
+    assert full.iterations[10:].mean() < bare.iterations[10:].mean() + 0.2
+    assert np.abs(np.cumsum(full.power_balance)).max() < 1e-12 * full.kinetic_energy.max()

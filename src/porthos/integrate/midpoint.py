@@ -15,7 +15,7 @@ from porthos.kernels import ahead
 from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
-from porthos.kernels.newton import ORDERS, Habit, Memory, Newton
+from porthos.kernels.newton import LIGHT_ORDERS, ORDERS, Habit, Memory, Newton
 from porthos.kernels.pose import Pose
 from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_ggl import march_ggl
@@ -69,9 +69,10 @@ class _ReducedScheme(Iterated, Scheme, Rule):
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """Memory for steps that begin with the guess z (substeps, unknowns)."""
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
-        fast, sure = factors(stepping(system, sizes).condensed.pattern), factors(system.exact.pattern)
-        angles = system.moving.law.about.copy()
-        return MidpointMemory(_memory(z), habit, _workspace(system), _sums(system), fast, sure, angles)
+        condensed, angles = stepping(system, sizes).condensed, system.moving.law.about.copy()
+        fast, sure = factors(condensed.pattern), factors(system.exact.pattern)
+        guess = _memory(z, LIGHT_ORDERS if condensed.lightness > 0.0 else ORDERS)
+        return MidpointMemory(guess, habit, _workspace(system), _sums(system), fast, sure, angles)
 
     def angles(self, memory: MidpointMemory) -> Array:
         """Those in the memory."""
@@ -178,7 +179,12 @@ class MidpointGGL(_ReducedScheme):
         return memory._replace(
             more=(
                 Levels(
-                    np.zeros(z.shape[1]), last, _memory(np.zeros_like(z)), rate, L, *_released(system, sizes, memory)
+                    np.zeros(z.shape[1]),
+                    last,
+                    _memory(np.zeros_like(z), memory.guess.errors.shape[1]),
+                    rate,
+                    L,
+                    *_released(system, sizes, memory),
                 ),
             )
         )
@@ -208,19 +214,24 @@ def _require_moments(system: MechanicalSystem) -> None:
 
 
 def _released(system: MechanicalSystem, sizes: Array, memory: MidpointMemory) -> tuple[Pose, Factors, Factors]:
-    """Memory for the matrix of the velocities, which has no force elements; without them, that of the positions."""
+    """Memory for the matrix of the velocities, which has no force elements; without them, that of the positions.
+
+    The exact matrix takes nothing from shifts.
+    """
     end = memory.workspace.end
     if not system.element_names:
         return end, memory.fast, memory.sure
-    layout, own = stepping(system, sizes).condensed, end._replace(shift=end.shift.copy())
-    return own, factors(layout.pattern) if layout.stiff else memory.fast, factors(system.exact.pattern)
+    layout, sure = stepping(system, sizes).condensed, factors(system.exact.pattern)
+    if not layout.stiff:
+        return end, memory.fast, sure
+    return end._replace(shift=end.shift.copy()), factors(layout.pattern), sure
 
 
-def _memory(z: Array) -> Memory:
+def _memory(z: Array, orders: int) -> Memory:
     """A guess that repeats z (substeps, unknowns) until there are steps to extrapolate."""
     substeps, unknowns = z.shape
     memory = Memory(
-        np.zeros((substeps, ORDERS, unknowns)), np.zeros((substeps, ORDERS)), np.zeros(substeps, dtype=np.int64)
+        np.zeros((substeps, orders, unknowns)), np.zeros((substeps, orders)), np.zeros(substeps, dtype=np.int64)
     )
     _repeat(memory, z)
     return memory
@@ -250,7 +261,7 @@ def _workspace(system: MechanicalSystem) -> Workspace:
         y=np.zeros((len(system.channel_names), 6)),
         aim=np.zeros((len(system.drives), AIMS)),
         grip=np.zeros(system.moving.law.size),
-        give=np.zeros((rows, 2)),
+        give=np.zeros((rows, 4)),
         echo=right_side(pattern),
     )
 

@@ -40,7 +40,7 @@ class ReducedStep(Step):
     record: Record | None
     status: Status
     rates: tuple[Rates, ...]  # of this step and those before it
-    angles: Array  # (F,) of force elements at its end, over many turns
+    angles: Array  # (F,) to which those of force elements at its end are nearest, over many turns
 
     def resized(self, ratio: float) -> Self:
         """Rates do not grow with the step."""

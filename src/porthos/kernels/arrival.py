@@ -1,4 +1,4 @@
-"""What laws say of the end of a step: whether a step may end there, and at which angles, counted over many turns.
+"""What laws say of both ends of a step: at which angles it begins, counted over many turns, and whether it may end.
 
 Rows know an angle s up to whole turns: (g, k) = (cos s, sin s). A run knows it, as s^1 = s^0 + ds with |ds| < pi.
 """
@@ -20,11 +20,12 @@ def cayley_square(z: Array, b: int) -> float:
 
 
 @stage
-def angle_after(mech: Mechanism, r: int, n: int, q: Array, start: Array) -> float:
-    """The angle of law n, which has the rows r and r + 1, at the end q of a step from the rows `start`."""
-    g0, k0 = start[r], start[r + 1]
-    ds = turned(g0, k0, row_value(mech, q, r), row_value(mech, q, r + 1))
-    return nearest_angle(g0, k0, mech.law[n].about) + ds
+def count_turns(mech: Mechanism, start: Array) -> None:
+    """Note the angles at the begin of a step, where rows are `start`: those nearest to the ones at the last begin."""
+    for n in range(mech.law.size):
+        if mech.law[n].measure == TURN:
+            r = mech.law[n].row
+            mech.law[n].about = nearest_angle(start[r], start[r + 1], mech.law[n].about)
 
 
 @stage
@@ -33,30 +34,17 @@ def arrived(mech: Mechanism, z: Array, q: Array, start: Array) -> int:
 
     STRAYED: a potential left its range; TURNED_TOO_FAR: two bodies may have turned against each other by half a turn.
     """
-    ended, r = CONVERGED, 0
-    while r < mech.row.size:
-        n = mech.row[r].law
-        if n < 0:
-            r += 1
-            continue
-        law, pair = mech.law[n], mech.law[n].measure == TURN
+    ended = CONVERGED
+    for n in range(mech.law.size):
+        law, r, pair = mech.law[n], mech.law[n].row, mech.law[n].measure == TURN
         if pair and cayley_square(z, mech.row[r].body[0]) * cayley_square(z, mech.row[r].body[1]) >= 1.0:
             ended = TURNED_TOO_FAR
         if law.form == PIECES:
-            s = angle_after(mech, r, n, q, start) if pair else measured(mech, n, row_value(mech, q, r), 0.0)
+            g = row_value(mech, q, r)
+            if pair:
+                s = law.about + turned(start[r], start[r + 1], g, row_value(mech, q, r + 1))
+            else:
+                s = measured(mech, n, g, 0.0)
             if beyond_pieces(mech.piece, law.pieces[0], law.pieces[1], s - law.rest):
                 ended = STRAYED
-        r += 2 if pair else 1
     return ended
-
-
-@stage
-def count_turns(mech: Mechanism, q: Array, start: Array) -> None:
-    """Note the angles at the end q of a step from the rows `start`, near which the next step begins."""
-    r = 0
-    while r < mech.row.size:
-        n = mech.row[r].law
-        if n >= 0 and mech.law[n].measure == TURN:
-            mech.law[n].about = angle_after(mech, r, n, q, start)
-            r += 1
-        r += 1

@@ -18,31 +18,31 @@ import numpy as np
 
 from porthos.kernels.compile import entry, inner, stage
 from porthos.kernels.pieces import energy_of_pieces, mean_over_pieces
-from porthos.kernels.tables import INVERSE, LENGTH, POLYNOMIAL, TURN, Layout, Mechanism
-from porthos.notation import Array
+from porthos.kernels.tables import ANGLE, INVERSE, LENGTH, POLYNOMIAL, TURN, Layout, Mechanism
+from porthos.notation import Array, Records
 
-SMALL = 1e-3  # rad: angle below which s/sin(s) is its series
+SMALL = 0.05  # tangent below which an angle is its series
 ROUND = 2.0 * np.pi
 
 
 @inner
-def mean_force(mech: Mechanism, n: int, s0: float, s1: float) -> tuple[float, float]:
-    """(U(s1) - U(s0))/(s1 - s0) of law n, without a difference, and its derivative with respect to s1."""
-    law = mech.law[n]
+def mean_force(law: Records, piece: Array, s0: float, s1: float) -> tuple[float, float]:
+    """(U(s1) - U(s0))/(s1 - s0) of a law, without a difference, and its derivative with respect to s1."""
     if law.form == INVERSE:
         force = law.force[0] / (s0 * s1)
         return force, -force / s1
     x0, x1 = s0 - law.rest, s1 - law.rest
     if law.form != POLYNOMIAL:
-        return mean_over_pieces(mech.piece, law.pieces[0], law.pieces[1], law.terms, x0, x1)
+        return mean_over_pieces(piece, law.pieces[0], law.pieces[1], law.terms, x0, x1)
     force, slope = law.force[0], 0.0
     power, sums, rate = 1.0, 1.0, 0.0  # x0^k, sum_i x0^i x1^(k-i) and its derivative
     for k in range(1, law.terms):
         power *= x0
         rate = sums + x1 * rate
         sums = x1 * sums + power
-        force += law.force[k] / (k + 1) * sums
-        slope += law.force[k] / (k + 1) * rate
+        c = law.force[k] / (k + 1)
+        force += c * sums
+        slope += c * rate
     return force, slope
 
 
@@ -84,7 +84,7 @@ def nearest_angle(g: float, k: float, about: float) -> float:
 def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple[float, float]:
     """The multiplier of a law for lengths, and its derivative with respect to g1."""
     s0, s1 = np.sqrt(2.0 * g0), np.sqrt(2.0 * g1)
-    mean, (F, slope), c = 0.5 * (s0 + s1), mean_force(mech, n, s0, s1), mech.law[n].damping / h
+    mean, (F, slope), c = 0.5 * (s0 + s1), mean_force(mech.law[n], mech.piece, s0, s1), mech.law[n].damping / h
     lam = (F + c * (s1 - s0)) / mean
     return lam, ((slope + c) - 0.5 * lam) / (mean * s1)
 
@@ -92,7 +92,7 @@ def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple
 @stage
 def value_law(mech: Mechanism, n: int, h: float, mu: float, g0: float, g1: float) -> tuple[float, float]:
     """The same for a law of the row itself, with the grip mu of its friction."""
-    (F, slope), c = mean_force(mech, n, g0, g1), mech.law[n].damping / h
+    (F, slope), c = mean_force(mech.law[n], mech.piece, g0, g1), mech.law[n].damping / h
     rub, rise = rubbing(mech.law[n].speed, (g1 - g0) / h)
     return F + c * (g1 - g0) + mu * rub, slope + c + mu * rise / h
 
@@ -100,19 +100,22 @@ def value_law(mech: Mechanism, n: int, h: float, mu: float, g0: float, g1: float
 @stage
 def turn_law(
     mech: Mechanism, n: int, h: float, mu: float, g0: float, k0: float, g1: float, k1: float
-) -> tuple[float, float, float]:
-    """The factor of (-kbar, gbar) in lam, and its derivatives with respect to g1 and k1; mu is the grip of friction."""
-    sine, cosine, s0 = g0 * k1 - k0 * g1, g0 * g1 + k0 * k1, nearest_angle(g0, k0, mech.law[n].about)
-    ds = np.arctan2(sine, cosine)
-    (F, slope), c = mean_force(mech, n, s0, s0 + ds), mech.law[n].damping / h
-    if abs(ds) < SMALL:
-        ratio, rate = 1.0 + ds * ds / 6.0, ds / 3.0
+) -> tuple[float, float]:
+    """The factor of (-kbar, gbar) in lam, and its derivative with respect to the angle; mu is the grip of friction."""
+    sine, cosine, s0 = g0 * k1 - k0 * g1, g0 * g1 + k0 * k1, mech.law[n].about
+    if abs(sine) < SMALL * cosine:
+        share = 1.0 / cosine
+        t = (sine * share) ** 2
+        ratio = share * (1.0 - t * (1 / 3 - t * (1 / 5 - t * (1 / 7 - t * (1 / 9 - t / 11)))))
+        ds = sine * ratio
+        rate = ds * (1 / 3 + 7 / 90 * ds * ds)
     else:
+        ds = np.arctan2(sine, cosine)
         ratio, rate = ds / sine, (sine - ds * cosine) / (sine * sine)
+    (F, slope), c = mean_force(mech.law[n], mech.piece, s0, s0 + ds), mech.law[n].damping / h
     rub, rise = rubbing(mech.law[n].speed, ds / h)
-    f, size = F + c * ds + mu * rub, g1 * g1 + k1 * k1
-    by_angle = (slope + c + mu * rise / h) * ratio + f * rate
-    return f * ratio, -by_angle * k1 / size, by_angle * g1 / size
+    f = F + c * ds + mu * rub
+    return f * ratio, (slope + c + mu * rise / h) * ratio + f * rate
 
 
 @stage
@@ -156,13 +159,13 @@ def soften(
         n, row = mech.row[r].law, first + r
         if mech.law[n].measure == TURN:
             g0, k0, g1, k1 = start[r], start[r + 1], x[row], x[row + 1]
-            mu, by_g, by_k = turn_law(mech, n, h, grip[n], g0, k0, g1, k1)
+            mu, slope = turn_law(mech, n, h, grip[n], g0, k0, g1, k1)
             g, k = 0.5 * (g0 + g1), 0.5 * (k0 + k1)
             x[row], x[row + 1] = -f * mu * k - z[row], f * mu * g - z[row + 1]
             if slopes:
-                half = 0.5 * f * mu
-                mix_rows(mech, layout, j, r, i, -f * by_g * k, -f * by_k * k - half, f * by_g * g + half,
-                         f * by_k * g, data)  # fmt: skip
+                half, by = 0.5 * f * mu, f * slope / (g1 * g1 + k1 * k1)
+                by_g, by_k = -by * k1, by * g1
+                mix_rows(mech, layout, j, r, i, -by_g * k, -by_k * k - half, by_g * g + half, by_k * g, data)
             i += 2
         else:
             if mech.law[n].measure == LENGTH:
@@ -182,12 +185,18 @@ def soften(
 def row_value(mech: Mechanism, q: Array, r: int) -> float:
     """g_r(q)."""
     total, form = -mech.row[r].c, mech.form[r]
-    a, b = mech.row[r].body[0], mech.row[r].body[1]
+    a, b, angle = mech.row[r].body[0], mech.row[r].body[1], mech.row[r].kind == ANGLE
     for k in range(3):
         u, w = form.u0[k], form.w0[k]
-        for i in range(4):
-            u += form.cu[0, i] * q[a, i, k] + form.cu[1, i] * q[b, i, k]
-            w += form.cw[0, i] * q[a, i, k] + form.cw[1, i] * q[b, i, k]
+        for i in range(1, 4):
+            u += form.cu[0, i] * q[a, i, k]
+            w += form.cw[1, i] * q[b, i, k]
+        if not angle:
+            u += form.cu[0, 0] * q[a, 0, k] + form.cu[1, 0] * q[b, 0, k]
+            w += form.cw[0, 0] * q[a, 0, k] + form.cw[1, 0] * q[b, 0, k]
+            for i in range(1, 4):
+                u += form.cu[1, i] * q[b, i, k]
+                w += form.cw[0, i] * q[a, i, k]
         total += u * w
     return total
 
@@ -219,34 +228,33 @@ def measured(mech: Mechanism, n: int, g: float, k: float) -> float:
 @stage
 def add_losses(mech: Mechanism, h: float, q: Array, start: Array, lam: Array, loss: Array) -> None:
     """Add what dampers and friction of each element take in the step from the rows `start` to the configuration q."""
-    hard = mech.joint.size - loss.size
-    for e in range(loss.size):
-        r = mech.joint[hard + e].first
-        while r < mech.joint[hard + e].last:
-            n = mech.row[r].law
-            pair = mech.law[n].measure == TURN
-            if mech.law[n].friction > 0.0:  # nothing is stored: all that its multipliers do
-                for i in range(r, r + 2 if pair else r + 1):
-                    loss[e] += lam[i] * (row_value(mech, q, i) - start[i])
-            elif mech.law[n].damping > 0.0:
-                g1 = row_value(mech, q, r)
-                if pair:
-                    change = turned(start[r], start[r + 1], g1, row_value(mech, q, r + 1))
-                else:
-                    change = measured(mech, n, g1, 0.0) - measured(mech, n, start[r], 0.0)
-                loss[e] += mech.law[n].damping * change * change / h
-            r += 2 if pair else 1
+    for n in range(mech.law.size):
+        law = mech.law[n]
+        if law.friction == 0.0 and law.damping == 0.0:
+            continue
+        r, pair = law.row, law.measure == TURN
+        g1 = row_value(mech, q, r)
+        k0, k1 = (start[r + 1], row_value(mech, q, r + 1)) if pair else (0.0, 0.0)
+        if law.friction > 0.0:  # nothing is stored: all that its multipliers do
+            loss[law.element] += lam[r] * (g1 - start[r])
+            if pair:
+                loss[law.element] += lam[r + 1] * (k1 - k0)
+        else:
+            if pair:
+                change = turned(start[r], k0, g1, k1)
+            else:
+                change = measured(mech, n, g1, 0.0) - measured(mech, n, start[r], 0.0)
+            loss[law.element] += law.damping * change * change / h
 
 
 @inner
-def energy_at(mech: Mechanism, n: int, s: float) -> float:
-    """U(s) of law n: that of its pieces, else zero where x = 0, at infinity if it is INVERSE."""
-    law = mech.law[n]
+def energy_at(law: Records, piece: Array, s: float) -> float:
+    """U(s) of a law: that of its pieces, else zero where x = 0, at infinity if it is INVERSE."""
     if law.form == INVERSE:
         return -law.force[0] / s
     if law.form == POLYNOMIAL:
-        return mean_force(mech, n, law.rest, s)[0] * (s - law.rest)
-    return energy_of_pieces(mech.piece, law.pieces[0], law.pieces[1], law.terms, s - law.rest)
+        return mean_force(law, piece, law.rest, s)[0] * (s - law.rest)
+    return energy_of_pieces(piece, law.pieces[0], law.pieces[1], law.terms, s - law.rest)
 
 
 @stage
@@ -260,22 +268,15 @@ def set_bodies(values: Array, config: Array) -> None:
 
 @entry
 def element_energies(mech: Mechanism, elements: int, q: Array, angle: Array, still: Array) -> Array:
-    """The energy (T, E) that the last joints, which are elements, store at the states q (T, N, 4, 3).
-
-    The angles of laws are those nearest to `angle` (T, F).
-    """
-    result, config, hard = np.zeros((q.shape[0], elements)), still.copy(), mech.joint.size - elements
+    """The energy (T, E) that elements store at the states q (T, N, 4, 3), angles of laws nearest to `angle` (T, F)."""
+    result, config = np.zeros((q.shape[0], elements)), still.copy()
     for t in range(q.shape[0]):
         set_bodies(q[t], config)
-        for e in range(elements):
-            r = mech.joint[hard + e].first
-            while r < mech.joint[hard + e].last:
-                n = mech.row[r].law
-                pair = mech.law[n].measure == TURN
-                g, k = row_value(mech, config, r), row_value(mech, config, r + 1) if pair else 0.0
-                s = nearest_angle(g, k, angle[t, n]) if pair else measured(mech, n, g, k)
-                result[t, e] += energy_at(mech, n, s)
-                r += 2 if pair else 1
+        for n in range(mech.law.size):
+            r, pair = mech.law[n].row, mech.law[n].measure == TURN
+            g, k = row_value(mech, config, r), row_value(mech, config, r + 1) if pair else 0.0
+            s = nearest_angle(g, k, angle[t, n]) if pair else measured(mech, n, g, k)
+            result[t, mech.law[n].element] += energy_at(mech.law[n], mech.piece, s)
     return result
 
 
@@ -290,7 +291,7 @@ def respond(mech: Mechanism, grips: Array, g: Array, rate: Array, lam: Array, by
         n = mech.row[r].law
         law = mech.law[n]
         s = measured(mech, n, g[r], g[r + 1] if law.measure == TURN else 0.0)
-        (F, half), c = mean_force(mech, n, s, s), law.damping
+        (F, half), c = mean_force(law, mech.piece, s, s), law.damping
         slope = 2.0 * half
         if law.measure == TURN:
             square = g[r] ** 2 + g[r + 1] ** 2  # 1, if the axes of both bodies are parallel
@@ -327,10 +328,8 @@ def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, angle: Array, 
     for t in range(q.shape[0]):
         set_bodies(q[t], config)
         set_bodies(v[t], rate)
-        for r in range(mech.row.size):
-            n = mech.row[r].law
-            if r > 0 and mech.row[r - 1].law == n:  # the second row of an angle
-                continue
+        for n in range(mech.law.size):
+            r = mech.law[n].row
             g, dg = row_value(mech, config, r), row_rate(mech, config, rate, r)
             k, dk = 0.0, 0.0
             if mech.law[n].measure == TURN:
@@ -341,6 +340,6 @@ def law_states(mech: Mechanism, q: Array, v: Array, grips: Array, angle: Array, 
                 ds = dg / s[t, n]
             elif mech.law[n].measure == TURN:
                 ds = g * dk - k * dg
-            f[t, n] = mean_force(mech, n, s[t, n], s[t, n])[0] + mech.law[n].damping * ds
+            f[t, n] = mean_force(mech.law[n], mech.piece, s[t, n], s[t, n])[0] + mech.law[n].damping * ds
             f[t, n] += grips[t, n] * rubbing(mech.law[n].speed, ds)[0]
     return s, f

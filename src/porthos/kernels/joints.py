@@ -241,6 +241,8 @@ def condense(mech: Mechanism, layout: Layout, end: Pose, x: Array) -> None:
     """The right-hand sides of joints after the elimination of translations: c -= T r_phi / m."""
     first = 6 * (mech.body.size + 1)
     for j in range(mech.joint.size):
+        if layout.joint[j].light:
+            continue
         row = first + mech.joint[j].first
         for s in range(2):
             b = mech.joint[j].body[s]
@@ -251,7 +253,7 @@ def condense(mech: Mechanism, layout: Layout, end: Pose, x: Array) -> None:
                 x[row] += sign * u
                 x[row + 1] += sign * v
                 x[row + 2] += sign * w
-            elif f > 0.0 and not layout.joint[j].light:
+            elif f > 0.0:
                 for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     x[first + r] -= end.shift[r, s, 0] * u + end.shift[r, s, 1] * v + end.shift[r, s, 2] * w
 
@@ -265,6 +267,8 @@ def expand(mech: Mechanism, layout: Layout, mid: Pose, x: Array) -> None:
             for k in range(3):
                 x[6 * b + k] *= layout.body[b].compliance
     for j in range(mech.joint.size):
+        if layout.joint[j].light:
+            continue
         row = first + mech.joint[j].first
         for s in range(2):
             b = mech.joint[j].body[s]
@@ -274,7 +278,7 @@ def expand(mech: Mechanism, layout: Layout, mid: Pose, x: Array) -> None:
                 x[at] += f * x[row]
                 x[at + 1] += f * x[row + 1]
                 x[at + 2] += f * x[row + 2]
-            elif f > 0.0 and not layout.joint[j].light:
+            elif f > 0.0:
                 for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
                     for k in range(3):
                         x[at + k] -= f * mid.shift[r, s, k] * x[first + r]

@@ -1,7 +1,8 @@
 """Light force elements: their forces are in the momentum rows, but their stiffness S is not in the matrix A.
 
-An update that solves A x = r misses that of (A + S) x = r by A^-1 S x, and by what is of second order. With A^-1 S x
-taken away updates shrink by the square of the ratio by which they shrank, for one more solve instead of an iteration.
+An update that solves A x = r misses that of (A + S) x = r by its echo A^-1 S x, and by echoes of that. With the first
+one taken away updates shrink by the square of the ratio by which they shrank, for one more solve instead of an
+iteration; they shrink further with the part of the others that the first one tells: of rho x echoes are rho^2 x, ...
 """
 
 from __future__ import annotations
@@ -48,11 +49,38 @@ def light_length(mech: Mechanism, r: int, h: float, mid: Pose, start: Array, giv
 
 
 @stage
-def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, give: Array, z: Array, x: Array) -> None:
-    """The forces of a light element in the momentum rows, and their slopes; its own rows are empty. None has friction.
+def light_turn(mech: Mechanism, r: int, h: float, mid: Pose, start: Array, give: Array, z: Array, x: Array) -> None:
+    """The torque of a light element about an axis e: (g, k) = (a . b, c . b), and e = -kbar a x b + gbar c x b.
 
-    An angle has the slopes by its two rows, and the direction of its force.
+    Beside its slope stands e, and mu of the torque mu e behind it.
     """
+    A, B, f = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3, 0.5 * h * h
+    b = row3(mid.marker, mech.row[r].marker[1, 1])
+    by_g = cross3(row3(mid.marker, mech.row[r].marker[0, 0]), b)
+    by_k = cross3(row3(mid.marker, mech.row[r + 1].marker[0, 0]), b)
+    turn = combine3(1.0, part3(z, A), -1.0, part3(z, B))
+    g, k = start[r] + dot3(by_g, turn), start[r + 1] + dot3(by_k, turn)  # means
+    mu, slope = turn_law(
+        mech, mech.row[r].law, h, 0.0, start[r], start[r + 1], 2.0 * g - start[r], 2.0 * k - start[r + 1]
+    )
+    e, mu, at = combine3(-k, by_g, g, by_k), f * mu, 6 * (mech.body.size + 1) + r
+    twist(x, A, B, mu, e)
+    z[at], z[at + 1] = -mu * k, mu * g
+    give[r, 0], give[r + 1, 0] = f * slope * (1.5 - 0.5 * dot3(e, e)), mu  # over |e|, which is hardly less than 1
+    give[r, 1], give[r, 2], give[r, 3] = e
+
+
+@stage
+def twist(x: Array, A: int, B: int, f: float, torque: Triple) -> None:
+    """Add f times a torque between two bodies to their momentum rows from A and B on."""
+    for k in range(3):
+        x[A + k] += f * torque[k]
+        x[B + k] -= f * torque[k]
+
+
+@stage
+def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, give: Array, z: Array, x: Array) -> None:
+    """The forces of a light element in the momentum rows, and their slopes; its own rows are empty. None rubs."""
     r, last, f, first = mech.joint[j].first, mech.joint[j].last, 0.5 * h * h, 6 * (mech.body.size + 1)
     while r < last:
         n = mech.row[r].law
@@ -62,13 +90,7 @@ def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, give:
             light_length(mech, r, h, mid, start, give, z, x)
         elif measure == TURN:
             x[first + r + 1] = 0.0
-            g, k = row_change(mech, r, mid, z), row_change(mech, r + 1, mid, z)
-            mu, by_g, by_k = turn_law(mech, n, h, 0.0, start[r], start[r + 1], start[r] + g, start[r + 1] + k)
-            give[r, 0], give[r + 1, 0] = f * by_g, f * by_k
-            give[r, 1], give[r + 1, 1] = -start[r + 1] - 0.5 * k, start[r] + 0.5 * g
-            z[first + r], z[first + r + 1] = f * mu * give[r, 1], f * mu * give[r + 1, 1]
-            add_row_force(mech, r, mid, z[first + r], x)
-            add_row_force(mech, r + 1, mid, z[first + r + 1], x)
+            light_turn(mech, r, h, mid, start, give, z, x)
             r += 1
         else:
             lam, slope = value_law(mech, n, h, 0.0, start[r], start[r] + row_change(mech, r, mid, z))
@@ -90,6 +112,19 @@ def add_length_change(mech: Mechanism, r: int, mid: Pose, slope: float, lam: flo
 
 
 @stage
+def add_turn_change(mech: Mechanism, r: int, give: Array, z: Array, x: Array, y: Array) -> None:
+    """Add to y how the torque mu e changes with the update x: with the angle, and because e turns and shrinks.
+
+    Where all turn about e, its length is that of three means: cos(alpha/2) cos(beta/2) cos((alpha - beta)/2).
+    """
+    A, B, half = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3, 0.5 * give[r + 1, 0]
+    e, by_A, by_B = (give[r, 1], give[r, 2], give[r, 3]), part3(x, A), part3(x, B)
+    turn, by = combine3(1.0, part3(z, A), -1.0, part3(z, B)), combine3(1.0, by_A, -1.0, by_B)
+    shrunk = dot3(part3(z, A), by_A) + dot3(part3(z, B), by_B) + dot3(turn, by)
+    twist(y, A, B, 1.0, combine3(give[r, 0] * dot3(e, by) - half * shrunk, e, half, cross3(by_A, e)))
+
+
+@stage
 def light_changes(mech: Mechanism, layout: Layout, mid: Pose, give: Array, z: Array, x: Array, y: Array) -> None:
     """y = S x: how the momentum rows change with the update x by the forces of light elements."""
     ground, first = 6 * mech.body.size, 6 * (mech.body.size + 1)
@@ -104,10 +139,7 @@ def light_changes(mech: Mechanism, layout: Layout, mid: Pose, give: Array, z: Ar
             if measure == LENGTH:
                 add_length_change(mech, r, mid, give[r, 0], z[first + r], x, y)
             elif measure == TURN:
-                g, k = row_change(mech, r, mid, x), row_change(mech, r + 1, mid, x)
-                change = 0.5 * (give[r, 0] * g + give[r + 1, 0] * k)
-                add_row_force(mech, r, mid, change * give[r, 1], y)
-                add_row_force(mech, r + 1, mid, change * give[r + 1, 1], y)
+                add_turn_change(mech, r, give, z, x, y)
                 r += 1
             else:
                 add_row_force(mech, r, mid, 0.5 * give[r, 0] * row_change(mech, r, mid, x), y)
@@ -115,6 +147,11 @@ def light_changes(mech: Mechanism, layout: Layout, mid: Pose, give: Array, z: Ar
 
 
 @stage
-def left_over(layout: Layout, refined: bool) -> float:
-    """The ratio of the next update to this one, as far as light elements are concerned."""
-    return layout.lightness * layout.lightness if refined else layout.lightness
+def loudness(bodies: int, x: Array, echo: Array, unit: float) -> float:
+    """rho of the echo of x, as far as it is rho x; within bounds, also where an iteration diverges."""
+    common, total = 0.0, 0.0
+    for i in range(0, 6 * bodies, 6):
+        for k in range(i, i + 3):
+            common += unit * unit * x[k] * echo[k] + x[k + 3] * echo[k + 3]
+            total += unit * unit * x[k] * x[k] + x[k + 3] * x[k + 3]
+    return max(-0.5, min(0.5, common / total))

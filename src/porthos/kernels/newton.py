@@ -23,6 +23,7 @@ FEEDBACK = 0.1  # share of the position error of the last step that is removed i
 PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
 EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
 ORDERS = 7  # orders of extrapolation that compete for the starting guess: 0 .. ORDERS - 1
+LIGHT_ORDERS = 9  # where there are light force elements: a better guess spares a solve for them
 
 
 class Newton(NamedTuple):
@@ -49,8 +50,8 @@ class Memory(NamedTuple):
     remember their own course.
     """
 
-    differences: Array  # (S, ORDERS, unknowns)
-    errors: Array  # (S, ORDERS) sum of squares of what each order would have missed in the last step
+    differences: Array  # (S, orders, unknowns)
+    errors: Array  # (S, orders) sum of squares of what each order would have missed in the last step
     steps: IntArray  # (S,) steps made
 
 
@@ -92,7 +93,7 @@ def guess(memory: Memory, s: int, order: int, habit: Habit, bodies: int, z: Arra
 def best_order(memory: Memory, s: int) -> int:
     """The order of extrapolation that would have predicted substep s of the last step best."""
     best = 0
-    for order in range(1, min(ORDERS, memory.steps[s])):
+    for order in range(1, min(memory.errors.shape[1], memory.steps[s])):
         if memory.errors[s, order] < memory.errors[s, best]:
             best = order
     return best
@@ -104,7 +105,7 @@ def remember(memory: Memory, s: int, z: Array, bodies: int, x: Array) -> None:
     D = memory.differences
     for i in range(z.size):
         x[i] = z[i]
-    for k in range(ORDERS):
+    for k in range(memory.errors.shape[1]):
         for i in range(z.size):
             old = D[s, k, i]
             D[s, k, i] = x[i]

@@ -19,7 +19,7 @@ class Record(NamedTuple):
     y: Array  # (K, L+D, 6) outputs, the same; of drives their force and power
     work: Array  # (K, L+D) work that each load and drive did on the system during the interval
     loss: Array  # (K, E) energy that each force element took from it
-    angle: Array  # (K, F) of laws that measure one, over many turns
+    angle: Array  # (K, F) of laws that measure one: at the begin of the step, over many turns; it is nearest at its end
     iterations: IntArray  # (K,) Newton iterations spent in the interval
     feedback: Feedback = NOBODY  # who is asked for inputs before a step
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.kernels.arrival import arrived, count_turns
+from porthos.kernels.arrival import arrived
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
@@ -31,7 +31,6 @@ from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, add_vector, correct_body, correct_joints
 from porthos.kernels.joints import joint_rows
-from porthos.kernels.light import left_over
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -163,13 +162,11 @@ def make_both(
     mech: Mechanism, layout: Layout, iteration: int, habit: Habit, ws: Workspace, lv: Levels, factors: Factors,
     free: Factors,
 ) -> int:  # fmt: skip
-    """Complete and factorise the matrix of the positions and, if there are elements, that of the velocities."""
+    """Complete and factorise the matrix of the positions and, if there are elements in it, that of the velocities."""
     if layout.stiff:
         release(mech, layout, factors.data, free.data)
         release_shifts(mech, ws.end.shift, lv.end.shift)
         make_factors(mech, layout, ws.mid, lv.end, iteration, habit, free)
-    elif mech.law.size > 0:
-        release_shifts(mech, ws.end.shift, lv.end.shift)
     return make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
 
 
@@ -261,14 +258,13 @@ def solve(
         correct_joints(mech, ws.mid, lv, ws.x)
         if slopes:
             ended = make_both(mech, layout, iteration, habit, ws, lv, factors, free)
-        refined = find_update(mech, layout, newton, iteration == 1, ws, factors)
+        left = find_update(mech, layout, newton, iteration == 1, ws, factors)
         previous = size
         update = take_update(bodies, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
         follow(mech, h, q0, v0, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
-        slowest = max(newton.slowest, left_over(layout, refined))
-        slowest = max(slowest, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
+        slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
         last = change
         sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
@@ -365,7 +361,6 @@ def march_ggl(
         keep_velocities(mech.body.size, s, sizes[(s + 1) % substeps] / h, ws, lv)
         add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
         add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
-        count_turns(mech, q, ws.feedback)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

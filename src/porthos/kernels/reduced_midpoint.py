@@ -24,7 +24,7 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, gear_rows
 from porthos.kernels.joints import add_compliance, condense, expand, joint_rows
-from porthos.kernels.light import left_over, light_changes
+from porthos.kernels.light import light_changes, loudness
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -67,7 +67,7 @@ class Workspace(NamedTuple):
     y: Array  # (L+D, 6) outputs at the midpoint; of drives their force and power
     aim: Array  # (D, AIMS) what drives aim at
     grip: Array  # (F,) mu N of laws with friction, else 0
-    give: Array  # (R, 2) slopes of light elements
+    give: Array  # (R, 4) slopes of light elements, and axes of their torques
     echo: Array  # as x: what light elements answer to an update
 
 
@@ -210,24 +210,26 @@ def back_solve(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, factors: F
 
 
 @frame
-def find_update(mech: Mechanism, layout: Layout, newton: Newton, first: bool, ws: Workspace, factors: Factors) -> bool:
-    """The update of all unknowns from the residual in ws.x; whether it was refined by what light elements answer.
+def find_update(mech: Mechanism, layout: Layout, newton: Newton, first: bool, ws: Workspace, factors: Factors) -> float:
+    """The update of all unknowns from the residual in ws.x; by which ratio the next one is smaller for light elements.
 
-    It is if the next one would be needed for what they leave of this one; after the first there is another in any case.
+    It is refined by their echo if the next one would be needed for what they leave of this one; after the first there
+    is another in any case.
     """
     back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
     if layout.lightness == 0.0:
-        return False
-    bodies, unit = mech.body.size, 1.0 / newton.length
+        return 0.0
+    bodies, unit, ratio = mech.body.size, 1.0 / newton.length, layout.lightness
     motion = max(SMALLEST_MOTION, 2.0 * update_size(bodies, ws.z, unit)[1])
-    left = layout.lightness * update_size(bodies, ws.x, unit)[1] / motion
-    if not (layout.lightness * left if first else left) > ROUND_OFF:
-        return False
+    left = ratio * update_size(bodies, ws.x, unit)[1] / motion
+    if not (ratio * left if first else left) > ROUND_OFF:
+        return ratio
     light_changes(mech, layout, ws.mid, ws.give, ws.z, ws.x, ws.echo)
     back_solve(mech, layout, ws.mid, ws.end, factors, ws.echo)
+    share = 1.0 / (1.0 + loudness(bodies, ws.x, ws.echo, unit))
     for i in range(layout.pattern.unknowns):
-        ws.x[i] -= ws.echo[i]
-    return True
+        ws.x[i] -= share * ws.echo[i]
+    return ratio * ratio
 
 
 @frame
@@ -255,10 +257,10 @@ def solve(
         joint_rows(mech, layout, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, factors.data)
         if slopes:
             ended = make_factors(mech, layout, ws.mid, ws.end, iteration, habit, factors)
-        refined = find_update(mech, layout, newton, iteration == 1, ws, factors)
+        ratio = find_update(mech, layout, newton, iteration == 1, ws, factors)
         change = take_update(mech.body.size, ws.x, ws.z, newton.length)
         size, damped = change.size / change.motion, change.largest > LARGEST_TURN
-        slowest = max(newton.slowest, left_over(layout, refined))
+        slowest = max(newton.slowest, ratio)
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
         if (
@@ -298,6 +300,7 @@ def begin(mech: Mechanism, wrench: Array, n: int, q0: Array, ws: Workspace) -> N
             feedback[r] = share * (dot3(u, w) - row.c)
     gear_rows(mech, q0, feedback)
     drive_rows(mech, ws.aim, feedback)
+    count_turns(mech, feedback)
 
 
 @stage
@@ -389,7 +392,6 @@ def march_midpoint(
         drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
         add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
         add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
-        count_turns(mech, q, ws.feedback)
         if s == substeps - 1:
             write(mech, step, every, sums, q, v, record)
     return CONVERGED, wrench.shape[0] // substeps

@@ -71,11 +71,13 @@ PIECE_TERMS = 10  # of that of a piece
 LAW = np.dtype(
     [
         ("rest", "f8"),  # the measure at which x = s - rest vanishes
-        ("about", "f8"),  # TURN: an angle less than half a turn away; in a run that of the last step
+        ("about", "f8"),  # TURN: an angle less than half a turn away; in a step the one at its begin
         ("force", "f8", TERMS),  # coefficients of F = sum_k force_k x^k; of F = force_0/s^2 if it is INVERSE
         ("damping", "f8"),  # c of the force c s'
         ("friction", "f8"),  # mu of the force mu N s'/sqrt(s'^2 + speed^2), N the size of the force of some rows
         ("speed", "f8"),
+        ("row", "i4"),  # the first of its rows
+        ("element", "i4"),  # to which it belongs
         ("measure", "i4"),  # LENGTH, VALUE or TURN
         ("form", "i4"),  # POLYNOMIAL, INVERSE, LINES or PIECES
         ("terms", "i4"),  # of the polynomial, or of each piece

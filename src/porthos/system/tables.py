@@ -32,6 +32,9 @@ from porthos.kernels.tables import (
 from porthos.notation import Array, IntArray, Records, records
 
 OF_LOADS = ("body", "point", "axis", "other", "turning", "printed")
+OF_LAWS = (
+    "rest", "about", "force", "damping", "friction", "speed", "measure", "form", "terms", "pieces", "pressing",
+)  # fmt: skip
 OF_BODIES = ("mass", "euler", "ghost", "spin", "rigid")
 DRIVEN = ("row", "measure", "rest", "ahead", "across")
 WHEELS = ("row", "side", "part", "radius", "ahead", "across", "held")
@@ -93,7 +96,8 @@ def mechanism(plain: Plain) -> Mechanism:
     """The tables of the kernels."""
     form = records(FORM, cu=plain.cu, cw=plain.cw, u0=plain.u0, w0=plain.w0)
     ranges, markers, places = _markers(plain)
-    kinds = _row_kinds(form)
+    kinds, soft = _row_kinds(form), _soft(plain.joint_row, plain.row_law)
+    first = np.searchsorted(plain.row_law, np.arange(plain.law_rest.size))  # of the rows of each law
     return Mechanism(
         body=records(BODY, markers=ranges[:-1], **{name: getattr(plain, name) for name in OF_BODIES}),
         row=records(ROW, c=plain.c, body=plain.row_body, marker=places, kind=kinds, law=plain.row_law),
@@ -105,7 +109,7 @@ def mechanism(plain: Plain) -> Mechanism:
             body=plain.joint_body,
             point=_point_joints(plain.joint_row, kinds),
             shifting=_shifting(plain.joint_row, form),
-            soft=_soft(plain.joint_row, plain.row_law),
+            soft=soft,
         ),
         load=records(LOAD, **{name: getattr(plain, f"load_{name}") for name in OF_LOADS}),
         drive=records(
@@ -122,7 +126,12 @@ def mechanism(plain: Plain) -> Mechanism:
             **{name: getattr(plain, f"wheel_{name}") for name in WHEELS},
             marker=places[plain.wheel_row, plain.wheel_side, plain.wheel_part],
         ),
-        law=records(LAW, **{name: getattr(plain, f"law_{name}") for name in LAW.names or ()}),
+        law=records(
+            LAW,
+            **{name: getattr(plain, f"law_{name}") for name in OF_LAWS},
+            row=first,
+            element=np.searchsorted(plain.joint_row[1:], first, side="right") - np.count_nonzero(soft == 0),
+        ),
         piece=plain.piece,
         marker=markers,
         gravity=plain.gravity,
@@ -146,7 +155,7 @@ def plain(mech: Mechanism) -> Plain:
         joint_body=column(mech.joint, "body"),
         **{f"load_{name}": column(mech.load, name) for name in OF_LOADS},
         row_law=column(mech.row, "law"),
-        **{f"law_{name}": column(mech.law, name) for name in LAW.names or ()},
+        **{f"law_{name}": column(mech.law, name) for name in OF_LAWS},
         piece=mech.piece,
         **{f"drive_{name}": column(mech.drive, name) for name in DRIVEN},
         **{f"gear_{name}": column(mech.gear, name) for name in ("row", "pitch")},
