@@ -194,6 +194,22 @@ def test_limit_of_the_step_of_the_lobatto_pair(stages, limit):
     assert outside > 1e3
 
 
+def test_a_light_body_between_rods_that_is_too_fast_for_the_pair_is_said_to_be():
+    def run(scheme, step):
+        model = ph.Model("light elbow", gravity=(0, 0, -9.81))
+        model.point_mass("elbow", 1e-4, position=(1, 0, 0))
+        model.point_mass("tip", 1.0, position=(2, 0, 0))
+        model.distance("upper", model.ground, "elbow", (0, 0, 0), (1, 0, 0))
+        model.distance("lower", "elbow", "tip", (1, 0, 0), (2, 0, 0))
+        return ph.simulate(model, scheme, step, 0.5, on_failure="return")
+
+    failed = run(ph.LobattoPair(3), 0.01)
+    assert failed.status is ph.Status.NEWTON_STALLED
+    assert "h omega <= 2, 2.83, 3.11 with 2, 3, 4 stages" in failed.message
+    for scheme, step in ((ph.LobattoPair(3), 0.005), (ph.Murua(2), 0.01), (ph.RadauIIA(3), 0.01)):
+        assert run(scheme, step).status is ph.Status.OK
+
+
 # --- use
 
 
