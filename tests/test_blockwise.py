@@ -6,8 +6,9 @@ from scipy import sparse
 
 import porthos as ph
 from porthos.integrate.newton import LARGEST_DENSE, SMALLEST_SPARSE, factorised
+from porthos.kernels.change import largest, relative_change
 from porthos.kernels.equilibration import Columns, equilibrate
-from porthos.system.blockwise import Term, blockwise, times_turned
+from porthos.system.blockwise import Term, blockwise, times_turned, turned
 from porthos.system.constrained import Constrained
 
 
@@ -40,6 +41,7 @@ def test_another_pattern_is_another_matrix():
         assert times_turned(A, B).toarray() == pytest.approx(A.toarray() @ B.toarray().T)
         A.data = A.data + 1.0
         assert times_turned(B, A).toarray() == pytest.approx(B.toarray() @ A.toarray().T)
+        assert np.array_equal(turned(A).toarray(), A.toarray().T)
 
 
 def test_rows_and_columns_are_scaled_to_one_and_zeros_left_out():
@@ -144,3 +146,21 @@ def test_residuals_of_all_stages_are_those_of_each():
     plain = [ph.PHDAE.flow(system, x, u) for x, u in zip(X, U, strict=True)]  # (J - R) z + B u
     assert np.array([system.flow(x, u) for x, u in zip(X, U, strict=True)]) == pytest.approx(np.array(plain), abs=1e-10)
     assert system.dissipation(X[0], U[0]) == pytest.approx(ph.PHDAE.dissipation(system, X[0], U[0]), abs=1e-12)
+
+
+def test_sizes_of_updates():
+    rng = np.random.default_rng(3)
+    x, w, d = rng.normal(size=5), rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
+    x[2], w[:, 2] = 0.0, 1e-9
+    scale = np.maximum(np.abs(x), np.abs(w).max(axis=0))
+    expected = (np.abs(d) / np.maximum(scale, 1e-3 * scale.max())).max()
+    room = np.empty(5)
+    assert relative_change(x, w.ravel(), d.ravel(), 1e-3, room) == expected
+    assert relative_change(np.zeros(5), np.zeros(5), np.zeros(5), 1e-3, room) == 0.0
+    assert largest(d.ravel()) == np.abs(d).max()
+    assert largest(np.zeros(0)) == 0.0
+    for bad in (x, w[1], d[0]):  # a step that leaves the numbers is no small one
+        kept, bad[3] = bad[3], np.nan
+        assert np.isnan(relative_change(x, w.ravel(), d.ravel(), 1e-3, room))
+        bad[3] = kept
+    assert np.isnan(largest(np.array([1.0, np.nan, 2.0])))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from porthos.integrate.runge_kutta import stage_matrix
+from porthos.integrate.runge_kutta import stage_equations, stage_matrix
 from porthos.integrate.scheme import ENERGY, POSITION, Needs
 from porthos.integrate.state_scheme import INSTEAD, Equations, IncrementScheme, Step
 from porthos.integrate.tableaus import Tableau, gauss
@@ -64,8 +64,13 @@ class DiscreteGradient(IncrementScheme):
         return system
 
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
-        """The midpoint rule minus h (J - R) a w; the derivative of a is that of second order in the increment."""
+        """The midpoint rule minus h (J - R) a w; the derivative of a is that of second order in the increment.
+
+        Without energy that is not quadratic it is the midpoint rule.
+        """
         ph, t = self._costate_of(system), float(times[0])
+        if not _curved(ph):
+            return stage_equations(ph, self.tableau.A, h, x0, u, times)
         z0, H0 = ph.z(x0, t - h / 2), _energies(ph, x0, t - h / 2)
 
         def residual(dx: Array) -> Array:
@@ -95,6 +100,8 @@ class DiscreteGradient(IncrementScheme):
     def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
         """Output, loss and inner powers with the discrete costate."""
         ph, middle, v = self._costate_of(system), t + h / 2, u[0]
+        if not _curved(ph):
+            return super().powers(system, h, t, x0, u, step)
         at = _middle(ph, h, middle, x0, step.increments[0], _energies(ph, x0, t))
         if not at.a.any():
             return super().powers(system, h, t, x0, u, step)

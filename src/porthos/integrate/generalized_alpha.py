@@ -18,7 +18,7 @@ import numpy as np
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
+from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, least_speed, velocity_change
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
 from porthos.system.blockwise import Term, blockwise, times_turned
@@ -65,7 +65,7 @@ class _Equations:
     t: float  # at the end
     u: Array
 
-    @property
+    @cached_property
     def stabilised(self) -> bool:
         """Whether constraints hold on both levels, with N."""
         return len(self.levels) == 2
@@ -77,18 +77,29 @@ class _Equations:
 
     def end(self, y: Array) -> Moving:
         """The motion at the end of the step."""
-        (q, v, acceleration, a), (am, af, beta, gamma), h = self.start, self.p, self.h
+        (am, af, beta, gamma), h, (q, v, acceleration) = self.p, self.h, self._known
         w, _, N = self.parts(y)
+        q = q + h * beta * w
         return Moving(
-            q + h * v + h**2 * (0.5 - beta) * a + h * beta * w - self._pull(N),
-            v + h * (1 - gamma) * a + gamma * w,
-            ((1 - am) * w / h + am * a - af * acceleration) / (1 - af),
+            q - self._pull(N) if self.stabilised else q,
+            v + gamma * w,
+            (1 - am) / (h * (1 - af)) * w + acceleration,
             w / h,
+        )
+
+    @cached_property
+    def _known(self) -> tuple[Array, Array, Array]:
+        """The parts of q, v and the acceleration at the end that do not depend on the unknowns."""
+        (q, v, acceleration, a), (am, af, beta, gamma), h = self.start, self.p, self.h
+        return (
+            q + h * v + h**2 * (0.5 - beta) * a,
+            v + h * (1 - gamma) * a,
+            (am * a - af * acceleration) / (1 - af),
         )
 
     def _pull(self, N: Array) -> Array:
         """G(q0)^T N."""
-        return self._G0.T @ N if self.stabilised else np.zeros(self.motion.n)
+        return self.motion.pulls(np.array([self.t - self.h]), self.start.q[None], N[None])[0]
 
     @cached_property
     def _G0(self) -> Matrix:
@@ -97,12 +108,12 @@ class _Equations:
     def residual(self, y: Array) -> Array:
         """What should be zero: forces, and the constraints of the levels."""
         motion, h, t, (q, v, acceleration, _) = self.motion, self.h, np.array([self.t]), self.end(y)
-        Q, V = q[None], v[None]
-        pull = motion.pulls(t, Q, self.parts(y)[1][None])
+        Q, V, (n, m) = q[None], v[None], (motion.n, motion.m)
+        pull = motion.pulls(t, Q, y[None, n : n + m])
         rows = [motion.impulses(h, t, Q, V, h * acceleration[None], self.u[None]) + pull]
         rows += [motion.gaps(t, Q) / h] if POSITION in self.levels else []
         rows += [motion.rates(t, Q, V)] if VELOCITY in self.levels else []
-        return np.concatenate([row[0] for row in rows])
+        return np.concatenate(rows, axis=1)[0]
 
     def matrix(self, y: Array) -> Matrix:
         """The derivative of the residual."""
@@ -129,8 +140,12 @@ class _Equations:
 
     def size_of(self, y: Array, update: Array) -> float:
         """The change of velocities, relative to them."""
-        dw, _, dN = self.parts(update)
-        return velocity_change(self.h, self.start.q, self.start.v, self.parts(y)[0], dw, dN)
+        n, m = self.motion.n, self.motion.m
+        return velocity_change(self.h, self._least, y[:n], update[:n], update[n + m :])
+
+    @cached_property
+    def _least(self) -> float:
+        return least_speed(self.h, self.start.q, self.start.v)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from porthos.integrate.newton import factorised
-from porthos.integrate.state_scheme import velocity_change
+from porthos.integrate.state_scheme import least_speed, velocity_change
 from porthos.notation import Array
 from porthos.system.lagrangian_system import LagrangianSystem
 
@@ -38,6 +38,10 @@ class MomentumEquations:
     def p0(self) -> Array:
         """The momenta at the begin."""
         return self.system.terms.Lv(*self.start)
+
+    @cached_property
+    def _least(self) -> float:
+        return least_speed(self.h, *self.start)
 
     def parts(self, y: Array) -> tuple[Array, Array]:
         """V_i - v0 (s, n) and L_j (s - 1, m)."""
@@ -111,4 +115,5 @@ class MomentumEquations:
 
     def size_of(self, y: Array, update: Array) -> float:
         """The change of velocities, relative to them."""
-        return velocity_change(self.h, *self.start, self.parts(y)[0], self.parts(update)[0], np.zeros(0))
+        first = self.p0.size * len(self.A)
+        return velocity_change(self.h, self._least, y[:first], update[:first], np.zeros(0))

@@ -12,10 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from porthos.integrate.runge_kutta import RadauIIA
+from porthos.integrate.runge_kutta import RadauIIA, stage_matrix
 from porthos.integrate.scheme import LINEAR, VELOCITY
 from porthos.integrate.state_scheme import NEGLIGIBLE, Begin, StateScheme, Step
 from porthos.integrate.tableaus import Tableau, radau_iia
+from porthos.kernels.change import relative_change
 from porthos.notation import Array
 from porthos.system.descriptor import Matrix
 
@@ -71,16 +72,17 @@ class BDF(StateScheme):
         system, h, u, t = at.system, at.h, at.u[-1], at.t + at.h
         known = rate[1:] @ past
 
+        room = np.empty(x0.size)
+        last, weight, times = at.u[-1:], np.array([[1.0 / rate[0]]]), np.array([t])
+
         def residual(x: Array) -> Array:
-            return h * system.residual(x, (rate[0] * x + known) / h, u, t)
+            return h / rate[0] * system.residual(x, (rate[0] * x + known) / h, u, t)
 
         def matrix(x: Array) -> Matrix:
-            return rate[0] * system.E(x, t) + h * system.tangent(x, (rate[0] * x + known) / h, u, t)
+            return stage_matrix(system, weight, h, x[None], (rate[0] * x + known)[None], last, times)
 
         def size_of(x: Array, update: Array) -> float:
-            scale = np.maximum(np.abs(x), np.abs(x0))
-            scale = np.maximum(scale, NEGLIGIBLE * scale.max(initial=1e-300))
-            return float((np.abs(update) / scale).max(initial=0.0))
+            return relative_change(x0, x, update, NEGLIGIBLE, room)
 
         own = at.before is not None and at.before.found.value.size == x0.size  # Radau IIA has other unknowns
         found = self.solved(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse.linalg import splu
 
 from porthos.kernels.equilibration import Columns, equilibrate
 from porthos.notation import Array, IntArray
+from porthos.system.blockwise import columns_of
 from porthos.system.descriptor import Matrix, dense
 
 Solver = Callable[[Array], Array]
@@ -66,10 +68,10 @@ def newton(
             return Iterate(W, solver, k, True)
         if ratio > SLOW and (size < STEADY or (size < NOISE and sharp)):
             return Iterate(W, solver, k, True)
-        if ratio > SLOW or not np.isfinite(size) or (kept and np.log(limit / size) < patience * np.log(ratio)):
+        if ratio > SLOW or not isfinite(size) or (kept and log(limit / size) < patience * log(ratio)):
             if kept and not ratio < 1.0:
                 W = guess
-            elif not np.isfinite(size):
+            elif not isfinite(size):
                 return Iterate(W, solver, k, False)
             solver, sharp, kept, last = factorised(matrix(W)), size < NEAR, False, np.nan
             continue
@@ -117,8 +119,7 @@ class SparseFactors:
     @cached_property
     def lu(self) -> Any:
         """The factors; RuntimeError if there are none."""
-        size = self.row.size
-        return splu(sparse.csc_array((self.entries, self.rows, self.pointers), shape=(size, size)))
+        return splu(columns_of(self.pointers, self.rows, self.entries))
 
     def __call__(self, b: Array) -> Array:
         """A^-1 b."""
@@ -178,10 +179,16 @@ def _sparse_solver(A: sparse.csc_array) -> Solver | None:
             raise
         return None
     if n <= LARGEST_DENSE:
-        probe, norm = np.cos(np.arange(n) ** 2), np.add.reduceat(np.abs(entries), pointers[:-1]).max()
+        probe, norm = _probe(n), np.add.reduceat(np.abs(entries), pointers[:-1]).max()
         if not SINGULAR * norm * np.abs(lu.solve(probe)).sum() < np.abs(probe).sum():
             return None
     return solver
+
+
+@cache
+def _probe(n: int) -> Array:
+    """Numbers that follow no pattern."""
+    return np.cos(np.arange(n) ** 2)
 
 
 def _reciprocal(largest: Array) -> Array:

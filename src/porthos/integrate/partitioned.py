@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from scipy import sparse
@@ -19,13 +19,15 @@ from scipy import sparse
 from porthos.integrate.momenta import MomentumEquations
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import ANGULAR, CYCLIC, LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, velocity_change
+from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, least_speed, velocity_change
 from porthos.integrate.tableaus import MuruaPair, Tableau, lobatto_iiia, lobatto_iiib, murua
 from porthos.notation import Array
 from porthos.system.blockwise import Term, blockwise
 from porthos.system.descriptor import Matrix
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.motion import Motion, motion_of
+
+Four = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,28 @@ class Weights:
     V: Array
     C: Array
     CV: Array
+
+    @cached_property
+    def positions(self) -> Array:
+        """A and C (s + r, s)."""
+        return np.vstack([self.A, self.C])
+
+    @cached_property
+    def velocities(self) -> Array:
+        """V and CV (s + r, k)."""
+        return np.vstack([self.V, self.CV])
+
+
+@cache
+def _weights_of_lobatto(stages: int) -> Weights:
+    A, V = lobatto_iiia(stages).A, lobatto_iiib(stages).A[:, :-1]  # the last stage does not act on others
+    return Weights(A, V, A[1:], V[1:])
+
+
+@cache
+def _weights_of_murua(stages: int) -> Weights:
+    pair = murua(stages)
+    return Weights(pair.gauss.A, pair.gauss.A, pair.A, pair.A)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,29 +92,25 @@ class _Equations:
         """Of the points with constraints (r,)."""
         return self.t + self.h * self.weights.C.sum(axis=1)
 
-    def parts(self, y: Array) -> tuple[Array, Array, Array, Array]:
+    def parts(self, y: Array) -> Four:
         """W (k, n), L (k, m), Z (s, n), N (s, m)."""
         n, m, (s, k) = self.motion.n, self.motion.m, self.weights.V.shape
         W, L, rest = y[: k * n].reshape(k, n), y[k * n : k * (n + m)].reshape(k, m), y[k * (n + m) :]
         rest = rest if self.ggl else np.zeros(s * (n + m))
         return W, L, rest[: s * n].reshape(s, n), rest[s * n :].reshape(s, m)
 
-    def stages(self, W: Array, Z: Array) -> tuple[Array, Array]:
-        """Q_i and V_i (s, n)."""
-        (q0, v0), (A, V) = self.start, (self.weights.A, self.weights.V)
-        velocity = v0 + V @ W
-        return q0 + A @ (self.h * velocity + Z), velocity
-
-    def points(self, W: Array, Z: Array) -> tuple[Array, Array]:
-        """Q-_k and V-_k (r, n), where the constraints hold."""
-        (q0, v0), w = self.start, self.weights
-        return q0 + w.C @ (self.h * (v0 + w.V @ W) + Z), v0 + w.CV @ W
+    def places(self, W: Array, Z: Array) -> Four:
+        """Q_i and V_i (s, n) of the stages, Q-_k and V-_k (r, n) where the constraints hold."""
+        (q0, v0), s = self.start, len(self.weights.A)
+        V = v0 + self.weights.velocities @ W
+        Q = q0 + self.weights.positions @ (self.h * V[:s] + Z)
+        return Q[:s], V[:s], Q[s:], V[s:]
 
     def residual(self, y: Array) -> Array:
         """What should be zero."""
         motion, h, times, there = self.motion, self.h, self.times, self._point_times
         W, L, Z, N = self.parts(y)
-        (Q, V), (at, rate) = self.stages(W, Z), self.points(W, Z)
+        Q, V, at, rate = self.places(W, Z)
         k = len(W)
         rows = [motion.impulses(h, times[:k], Q[:k], V[:k], W, self.inputs[:k]) + motion.pulls(times[:k], Q[:k], L)]
         rows += [motion.gaps(there, at) / h if self.position else motion.rates(there, at, rate)]
@@ -101,7 +121,7 @@ class _Equations:
         """The derivative of the residual; weights stand for sums over stages."""
         motion, h, w, times = self.motion, self.h, self.weights, self.times
         W, L, Z, N = self.parts(y)
-        (Q, V), (at, rate), (s, k) = self.stages(W, Z), self.points(W, Z), w.V.shape
+        (Q, V, at, rate), (s, k) = self.places(W, Z), w.V.shape
         n, AV, CV, one = motion.n, h * w.A @ w.V, h * w.C @ w.V, np.eye(s)
         mu, z = k * n, k * (n + motion.m)  # columns of L and Z; rows of the constraints and of Z
         stiffness = [motion.stiffness(*each) for each in zip(times[:k], Q[:k], L, strict=True)]
@@ -126,8 +146,13 @@ class _Equations:
 
     def size_of(self, y: Array, update: Array) -> float:
         """The change of velocities, relative to them."""
-        dW, _, dZ, _ = self.parts(update)
-        return velocity_change(self.h, *self.start, self.parts(y)[0], dW, dZ)
+        k, n, m = self.weights.V.shape[1], self.motion.n, self.motion.m
+        first, z = k * n, k * (n + m)
+        return velocity_change(self.h, self._least, y[:first], update[:first], update[z : z + len(self.weights.A) * n])
+
+    @cached_property
+    def _least(self) -> float:
+        return least_speed(self.h, *self.start)
 
 
 @dataclass(frozen=True)
@@ -149,10 +174,8 @@ class Partitioned(MechanicalScheme):
         """Of stages and of the points with constraints."""
 
     @abstractmethod
-    def _finish(
-        self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
-    ) -> tuple[Array, Array]:
-        """The state at the end and Lambda_i (s, m), once the equations are solved."""
+    def _finish(self, equations: _Equations, lam0: Array, parts: Four, places: Four) -> tuple[Array, Array]:
+        """The state at the end and Lambda_i (s, m), from the unknowns and what `places` are with them."""
 
     def advance(self, at: Begin) -> PartitionedStep:
         """All stages at once, then what follows from them."""
@@ -168,8 +191,9 @@ class Partitioned(MechanicalScheme):
             guess = at.before.found.value
         found = self.solved((equations.residual, equations.matrix), equations.size_of, guess, at.before)
         W, L, Z, N = equations.parts(found.value)
-        end, multipliers = self._finish(equations, lam0, (W, L, Z, N))
-        X = np.hstack([*equations.stages(W, Z), multipliers])
+        places = equations.places(W, Z)
+        end, multipliers = self._finish(equations, lam0, (W, L, Z, N), places)
+        X = np.hstack([*places[:2], multipliers])
         return PartitionedStep(end, X, found, N / h)
 
 
@@ -186,6 +210,11 @@ class LobattoPair(Partitioned):
 
     stages: int = 3
 
+    limits = (
+        " LobattoPair cannot step over fast oscillations: h omega <= 2, 2.83, 3.11 with 2, 3, 4 stages; a light body"
+        " between rods has omega = sqrt(2 force/mass) or so. Take smaller steps, or Murua or RadauIIA."
+    )
+
     @property
     def tableau(self) -> Tableau:
         """Of positions."""
@@ -198,16 +227,12 @@ class LobattoPair(Partitioned):
 
     @property
     def _weights(self) -> Weights:
-        A, V = self.tableau.A, lobatto_iiib(self.stages).A[:, :-1]  # the last stage does not act on others
-        return Weights(A, V, A[1:], V[1:])
+        return _weights_of_lobatto(self.stages)
 
-    def _finish(
-        self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
-    ) -> tuple[Array, Array]:
+    def _finish(self, equations: _Equations, lam0: Array, parts: Four, places: Four) -> tuple[Array, Array]:
         """M W_s + G^T L_s = h f_s with G(q1) v1 + g_t = 0, v1 = v0 + sum_i b_i W_i."""
-        W, L, Z, _ = parts
+        (W, L, _, _), (Q, V, _, _) = parts, places
         motion, h, b, t = equations.motion, equations.h, self.tableau.b, float(equations.times[-1])
-        Q, V = equations.stages(W, Z)
         v = equations.start[1] + b[:-1] @ W
         right = np.append(h * motion.force(t, Q[-1], V[-1], equations.inputs[-1]), -motion.rate(t, Q[-1], v) / b[-1])
         last, pull = np.split(factorised(motion.kkt(t, Q[-1], V[-1]))(right), [motion.n])
@@ -265,14 +290,10 @@ class Murua(Partitioned):
 
     @property
     def _weights(self) -> Weights:
-        A, C = self.tableau.A, self._pair.A
-        return Weights(A, A, C, C)
+        return _weights_of_murua(self.stages)
 
-    def _finish(
-        self, equations: _Equations, lam0: Array, parts: tuple[Array, Array, Array, Array]
-    ) -> tuple[Array, Array]:
+    def _finish(self, equations: _Equations, lam0: Array, parts: Four, places: Four) -> tuple[Array, Array]:
         """The last point with constraints, and z1 = sum gamma_i Z_i."""
-        W, L, Z, _ = parts
-        Q, V = equations.points(W, Z)
+        (_, L, _, _), (_, _, Q, V) = parts, places
         multipliers = L / equations.h
         return np.concatenate([Q[-1], V[-1], self._pair.gamma @ np.vstack([lam0, multipliers])]), multipliers

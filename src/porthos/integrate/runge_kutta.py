@@ -35,17 +35,22 @@ class RungeKutta(IncrementScheme):
 
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
         """h (E X_i' - f) at all stages."""
-        A, shape = self.tableau.A, (self.stages, x0.size)
+        return stage_equations(system, self.tableau.A, h, x0, u, times)
 
-        def residual(w: Array) -> Array:
-            W = w.reshape(shape)
-            return h * system.residuals(x0 + A @ W, W / h, u, times).ravel()
 
-        def matrix(w: Array) -> Matrix:
-            W = w.reshape(shape)
-            return stage_matrix(system, A, h, x0 + A @ W, W, u, times)
+def stage_equations(system: Descriptor, A: Array, h: float, x0: Array, u: Array, times: Array) -> Equations:
+    """h (E X_i' - f) of the stages X_i = x0 + sum_j a_ij W_j, X_i' = W_i/h, and the derivative by all W_j."""
+    shape = (len(A), x0.size)
 
-        return residual, matrix
+    def residual(w: Array) -> Array:
+        W = w.reshape(shape)
+        return h * system.residuals(x0 + A @ W, W / h, u, times).ravel()
+
+    def matrix(w: Array) -> Matrix:
+        W = w.reshape(shape)
+        return stage_matrix(system, A, h, x0 + A @ W, W, u, times)
+
+    return residual, matrix
 
 
 def stage_matrix(system: Descriptor, A: Array, h: float, X: Array, W: Array, inputs: Array, times: Array) -> Matrix:

@@ -17,6 +17,7 @@ from porthos.errors import PorthosError, Status
 from porthos.integrate.newton import Iterate, newton
 from porthos.integrate.scheme import VELOCITY, Iterated, Needs
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
+from porthos.kernels.change import largest, relative_change
 from porthos.notation import Array
 from porthos.steps import Adaptive
 from porthos.system.constrained import Constrained
@@ -105,6 +106,7 @@ class StateScheme(Iterated):
     """A method that steps the states of descriptor systems."""
 
     free_steps: ClassVar[bool] = True  # whether steps may have different sizes
+    limits: ClassVar[str] = ""  # a sentence on steps that the method cannot make whatever Newton's method does
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -142,12 +144,15 @@ class StateScheme(Iterated):
 
     def inputs(self, system: Descriptor | Constrained, u: Array | None) -> Array:
         """Inputs (s, m), a row for each stage: all zero, the same at every stage, or as given."""
-        return np.broadcast_to(np.zeros(system.width) if u is None else u, (self.tableau.stages, system.width))
+        shape = (self.tableau.stages, system.width)
+        if u is not None and u.shape == shape:
+            return u
+        return np.broadcast_to(np.zeros(system.width) if u is None else u, shape)
 
     def powers(self, system: Descriptor, h: float, t: float, x0: Array, u: Array, step: Step) -> tuple[Array, ...]:
         """Outputs (s, m), losses (s,) and inner powers (s, i) at the stages of a step from x0 at time t."""
         stages = list(zip(step.stages, u, (t + self.tableau.c * h).tolist(), strict=True))
-        y = [system.y(*stage) for stage in stages]
+        y = [system.y(*stage) for stage in stages] if system.width else np.zeros((len(stages), 0))
         lost = [system.dissipation(*stage) for stage in stages]
         inner = [system.inner_power(*stage) for stage in stages] if system.inner_ports else np.zeros((len(stages), 0))
         return np.array(y), np.array(lost), np.array(inner)
@@ -187,11 +192,14 @@ class MechanicalScheme(StateScheme):
         return VELOCITY in self.preserves
 
 
-def velocity_change(h: float, q0: Array, v0: Array, W: Array, dW: Array, dZ: Array) -> float:
+def least_speed(h: float, q0: Array, v0: Array) -> float:
+    """What velocities of a step of h from q0, v0 are at least measured against."""
+    return max(largest(v0), NEGLIGIBLE * largest(q0) / abs(h), 1e-300)
+
+
+def velocity_change(h: float, least: float, W: Array, dW: Array, dZ: Array) -> float:
     """The size of updates dW of increments W = h v', and dZ of positions, relative to the velocities of a step."""
-    least = max(np.abs(v0).max(), NEGLIGIBLE * np.abs(q0).max() / abs(h), 1e-300)
-    change = max(np.abs(dW).max(), np.abs(dZ).max(initial=0.0) / abs(h))
-    return float(change / max(least, np.abs(W).max()))
+    return max(largest(dW), largest(dZ) / abs(h)) / max(least, largest(W))
 
 
 class OwnSteps(StateScheme):
@@ -239,10 +247,10 @@ class IncrementScheme(StateScheme):
         x0, s, n = at.x0, c.size, at.x0.size
         equations = self.equations(at.system, at.h, x0, at.u, at.t + c * at.h)
 
+        room = np.empty(n)
+
         def size_of(w: Array, update: Array) -> float:
-            scale = np.maximum(np.abs(x0), np.abs(w.reshape(s, n)).max(axis=0))
-            scale = np.maximum(scale, NEGLIGIBLE * scale.max(initial=1e-300))
-            return float((np.abs(update.reshape(s, n)) / scale).max(initial=0.0))
+            return relative_change(x0, w, update, NEGLIGIBLE, room)
 
         guess = np.zeros(s * n) if at.before is None else at.before.found.value
         found = self.solved(equations, size_of, guess, at.before, at.system.tangent_cost)

@@ -87,6 +87,8 @@ class Walk:
         except FunctionError as error:
             return Status.BAD_INPUT, str(error)
         failure, details = self.reason(piece, piece.step.failure)
+        if failure is Status.NEWTON_STALLED:
+            details += self.scheme.limits
         return failure, f"{failure.value} {place_in_time(piece.t, piece.h)}{details}"
 
     def reason(self, piece: Piece, failure: Status) -> tuple[Status, str]:

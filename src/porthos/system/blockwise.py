@@ -6,14 +6,14 @@ product of weights and entries, and one sum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from porthos.kernels.products import add_products
 from porthos.notation import Array, IntArray
 from porthos.system.descriptor import Matrix
 
@@ -38,6 +38,11 @@ class _Pattern(NamedTuple):
     shape: tuple[int, int]
     by_columns: bool
 
+    @property
+    def entries(self) -> int:
+        """How many entries there are."""
+        return len(self.minor) // np.dtype(np.int32).itemsize
+
     def places(self) -> tuple[IntArray, IntArray]:
         """Rows and columns of all entries."""
         pointers, minor = (np.frombuffer(x, dtype=np.int32).astype(np.int64) for x in (self.major, self.minor))
@@ -51,40 +56,65 @@ class _Frame(NamedTuple):
     top: int
     left: int
     turned: bool
-    nonzero: tuple[tuple[int, int], ...]
+    shape: tuple[int, int]  # of the weights
+    used: bytes  # which of them are not zero
     patterns: tuple[_Pattern, ...]
 
-    def places(self) -> tuple[IntArray, IntArray]:
-        """Rows and columns of all entries of all blocks."""
-        rows, columns = [], []
-        for i, j in self.nonzero:
-            row, column = self.patterns[i].places()
-            height, width = self.patterns[i].shape
-            if self.turned:
-                row, column, height, width = column, row, width, height
-            rows.append(self.top + i * height + row)
-            columns.append(self.left + j * width + column)
-        return np.concatenate(rows), np.concatenate(columns)
+    def places(self, i: int, j: int) -> tuple[IntArray, IntArray]:
+        """Rows and columns of all entries of the block (i, j)."""
+        (row, column), (height, width) = self.patterns[i].places(), self.patterns[i].shape
+        if self.turned:
+            row, column, height, width = column, row, width, height
+        return self.top + i * height + row, self.left + j * width + column
+
+    def summands(self, weight: int, entry: int) -> Iterator[tuple[IntArray, ...]]:
+        """Of each block that counts: places of weights and entries, which begin at these ones, rows and columns."""
+        first = entry + np.cumsum([0, *(pattern.entries for pattern in self.patterns)])
+        for k in np.flatnonzero(np.frombuffer(self.used, dtype=bool)).tolist():
+            i, j = divmod(k, self.shape[1])
+            count = self.patterns[i].entries
+            yield np.full(count, weight + k), first[i] + np.arange(count), *self.places(i, j)
+
+
+class _Plan(NamedTuple):
+    """How entries of blocks, one block after the other, become those of the result: sums of weights times entries."""
+
+    weight: IntArray  # (e,) place of the weight of each summand among all weights
+    entry: IntArray  # (e,) place of its entry among those of all blocks
+    target: IntArray  # (e,) place of the sum
+    places: sparse.csc_array
 
 
 def blockwise(size: int, terms: Sequence[Term]) -> sparse.csc_array:
     """The sum of all terms as a matrix (size, size)."""
-    frames, values = [], []
-    for term in terms:
-        blocks = [_compressed(block) for block in term.blocks]
-        weights = {(i, j): w for i, row in enumerate(term.weights.tolist()) for j, w in enumerate(row) if w != 0.0}
-        if weights:
-            frames.append(_Frame(term.top, term.left, term.turned, tuple(weights), tuple(map(_pattern_of, blocks))))
-            values += [w * blocks[i].data for (i, _), w in weights.items()]
-    target, places = _target(size, tuple(frames))
-    return _summed(places, target, np.concatenate(values))
+    frames, entries, weights = [], [], []
+    for top, left, weight, given, turned in terms:
+        blocks = [_compressed(block) for block in given]
+        patterns = tuple([_pattern_of(block) for block in blocks])
+        if any(pattern.minor for pattern in patterns):  # forces that are not there have blocks without entries
+            frames.append(_Frame(top, left, turned, weight.shape, (weight != 0.0).tobytes(), patterns))
+            entries += [block.data for block in blocks]
+            weights.append(weight.ravel())
+    plan = _plan(size, tuple(frames))
+    return _summed(plan.places, plan.target, np.concatenate(weights), plan.weight, np.concatenate(entries), plan.entry)
 
 
 def times_turned(A: Matrix, B: Matrix) -> sparse.csr_array:
     """A B^T of two sparse matrices by rows."""
     A, B = _compressed(A), _compressed(B)
     left, right, target, places = _pairing(_pattern_of(A), _pattern_of(B))
-    return _summed(places, target, A.data[left] * B.data[right])
+    return _summed(places, target, A.data, left, B.data, right)
+
+
+def turned(block: sparse.csr_array) -> sparse.csc_array:
+    """The transpose of a matrix by rows, with the same entries."""
+    return refilled(_turned(_pattern_of(block)), block.data)
+
+
+@lru_cache(maxsize=PATTERNS)
+def _turned(places: _Pattern) -> sparse.csc_array:
+    pointers, indices = (np.frombuffer(x, dtype=np.int32).astype(np.int64) for x in (places.major, places.minor))
+    return pattern(sparse.csc_array, indices, pointers, places.shape[::-1])
 
 
 def scaled(factor: float, block: Matrix) -> Any:
@@ -113,40 +143,67 @@ def pattern(kind: type, indices: IntArray, pointers: IntArray, shape: tuple[int,
 
     It carries its key, and so do all matrices that are filled from it, whose places must stay what they are.
     """
-    result = kind((np.zeros(indices.size), indices.astype(np.int32), pointers.astype(np.int32)), shape=shape)
-    result.places = _pattern_of(result)
-    for shared in (result.indices, result.indptr):  # by all matrices that are filled from it
+    return fixed(kind((np.zeros(indices.size), indices.astype(np.int32), pointers.astype(np.int32)), shape=shape))
+
+
+def fixed(matrix: Any) -> Any:
+    """A compressed matrix whose places stay what they are from now on."""
+    matrix.indices, matrix.indptr = (np.asarray(x, dtype=np.int32) for x in (matrix.indices, matrix.indptr))
+    matrix.places = _pattern_of(matrix)
+    for shared in (matrix.indices, matrix.indptr):  # by all matrices that are filled from it
         shared.setflags(write=False)
-    return result
+    return matrix
 
 
 def refilled(places: Matrix, data: Array) -> Any:
     """A matrix with the pattern of another one and its own entries; SciPy would check the pattern again."""
-    result = copy(places)
+    result = object.__new__(type(places))
+    vars(result).update(vars(places))
     result.data = data
     return result
 
 
-def _summed(places: Matrix, target: IntArray, values: Array) -> Any:
-    return refilled(places, np.asarray(np.bincount(target, values, minlength=places.nnz), dtype=np.float64))
+def columns_of(pointers: IntArray, rows: IntArray, entries: Array) -> sparse.csc_array:
+    """A square matrix of sorted columns, each without an entry twice, which SciPy would check."""
+    result = refilled(_empty(pointers.size - 1), entries)
+    result.indptr, result.indices = pointers, rows
+    return result
+
+
+@lru_cache(maxsize=PATTERNS)
+def _empty(size: int) -> sparse.csc_array:
+    result = sparse.csc_array((size, size))
+    result.has_canonical_format = True
+    return result
+
+
+def _summed(places: Matrix, target: IntArray, a: Array, left: IntArray, b: Array, right: IntArray) -> Any:
+    sums = np.zeros(places.data.size)
+    add_products(a, left, b, right, target, sums)
+    return refilled(places, sums)
 
 
 def _pattern_of(block: Matrix) -> _Pattern:
-    known: _Pattern | None = getattr(block, "places", None)
-    if known is not None:
+    if "places" in vars(block):
+        known: _Pattern = block.places
         return known
     pointers, indices = (np.asarray(x, dtype=np.int32) for x in (block.indptr, block.indices))
     return _Pattern(pointers.tobytes(), indices.tobytes(), block.shape, block.format == "csc")
 
 
 @lru_cache(maxsize=PATTERNS)
-def _target(size: int, frames: tuple[_Frame, ...]) -> tuple[IntArray, sparse.csc_array]:
-    """The place of every entry in the data of the result, and its pattern."""
-    rows, columns = (np.concatenate(parts) for parts in zip(*(frame.places() for frame in frames), strict=True))
+def _plan(size: int, frames: tuple[_Frame, ...]) -> _Plan:
+    """The place of every summand in the data of the result, and its pattern."""
+    summands: list[tuple[IntArray, ...]] = []
+    weight, entry = 0, 0
+    for frame in frames:
+        summands += frame.summands(weight, entry)
+        weight, entry = weight + len(frame.used), entry + sum(pattern.entries for pattern in frame.patterns)
+    weights, entries, rows, columns = (np.concatenate(parts) for parts in zip(*summands, strict=True))
     used, target = np.unique(columns.astype(np.int64) * size + rows, return_inverse=True)
     column, row = np.divmod(used, size)
     pointers = np.searchsorted(column, np.arange(size + 1))
-    return target.ravel(), pattern(sparse.csc_array, row, pointers, (size, size))
+    return _Plan(weights, entries, target.ravel(), pattern(sparse.csc_array, row, pointers, (size, size)))
 
 
 @lru_cache(maxsize=PATTERNS)

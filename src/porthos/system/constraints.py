@@ -90,7 +90,7 @@ class ConstraintRows:
 
     def jacobian(self, q: Array, constant: float = 1.0) -> sparse.csr_array:
         """G (m, n) at q; with constant = 0 its linear part at a velocity, which is d(G v)/dq."""
-        out = np.empty((1, self._pattern.nnz))
+        out = np.empty((1, 3 * self.forms.at.size))
         full_rows.slopes(self.forms, np.ascontiguousarray(q)[None], constant, out)
         return refilled(self._pattern, out[0])
 

@@ -17,7 +17,9 @@ from porthos.kernels import nodal
 from porthos.kernels.elements import element_energies, law_states, respond
 from porthos.kernels.tables import BEGIN, FACTORS, LENGTH, LINES, MIDDLE, PIECES, TURN, Mechanism, RowVectors
 from porthos.notation import Array, IntArray
+from porthos.system.blockwise import Term, blockwise, pattern, refilled, scaled, times_turned, turned
 from porthos.system.constraints import ConstraintRows
+from porthos.system.descriptor import Matrix
 
 if TYPE_CHECKING:
     from porthos.system.mechanical import MechanicalSystem
@@ -48,6 +50,9 @@ class Elements:
             second[r] = angle and mech.row[r].law == mech.row[r - 1].law and not second[r - 1]
         self.steppings: dict[float, Any] = {}  # by size of the step, see `system/stepping.py`
         self._pair = (np.arange(count) - second)[:, None] + np.arange(2)  # the rows on which a row depends
+        rows, columns = self._inside = np.nonzero(self._pair < count)
+        pointers = np.searchsorted(rows, np.arange(count + 1))
+        self._places = pattern(sparse.csr_array, self._pair[rows, columns], pointers, (count, count))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -180,11 +185,14 @@ class Elements:
         """-grad V_e - C v (n,)."""
         return -self._rows.pulls(q.reshape(-1)[None, self.slots], self.multipliers(q, v)[None])[0]
 
-    def tangent(self, q: Array, v: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Derivatives of `force` with respect to q and v."""
-        r = self.respond(q, v)
-        by_q = r.G.T @ (r.K @ r.G + r.D @ r.rate) + self._rows.stiffness(r.lam)
-        return sparse.csr_array(-by_q), sparse.csr_array(-(r.G.T @ r.D @ r.G))
+    def tangent(self, q: Array, v: Array) -> tuple[Matrix, Matrix]:
+        """Derivatives of `force` with respect to q and v, -(G^T (K G + D d(G v)/dq) + d(G^T lam)/dq) and -G^T D G."""
+        r, minus = self.respond(q, v), -np.ones((1, 1))
+        G, rate = turned(r.G), turned(r.rate)
+        stiff, lost = times_turned(r.K, G), times_turned(r.D, rate)  # at the same places
+        by_g = times_turned(G, turned(refilled(stiff, stiff.data + lost.data)))
+        by_q = blockwise(G.shape[0], [Term(0, 0, minus, [by_g]), Term(0, 0, minus, [self._rows.stiffness(r.lam)])])
+        return by_q, scaled(-1.0, times_turned(G, turned(times_turned(r.D, G))))
 
     def respond(self, q: Array, v: Array) -> Response:
         """Rows, multipliers and slopes at kernel arrays q, v (N+1, 4, 3)."""
@@ -203,9 +211,7 @@ class Elements:
 
     def _square(self, pairs: Array) -> sparse.csr_array:
         """The matrix (R, R) of derivatives of each row with respect to those on which it depends."""
-        rows, columns = np.nonzero(pairs)
-        place = self._pair[rows, columns]
-        return sparse.csr_array((pairs[rows, columns], (rows, place)), shape=(pairs.shape[0],) * 2)
+        return refilled(self._places, pairs[self._inside])
 
 
 def wound(system: MechanicalSystem, angles: Array) -> MechanicalSystem:

@@ -12,7 +12,9 @@ from scipy import sparse
 
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
+from porthos.system.blockwise import fixed
 from porthos.system.constraints import ConstraintRows
+from porthos.system.descriptor import Matrix
 from porthos.system.elements import Elements
 from porthos.system.gears import meshed
 from porthos.system.loads import Loads, Terminal
@@ -38,7 +40,7 @@ class FullCoordinates:
         per_body = [np.arange(12 * b, 12 * b + (12 if r else 3)) for b, r in enumerate(self.mech.body.rigid)]
         return np.concatenate(per_body)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of coordinates."""
         return self.slots.size
@@ -82,7 +84,7 @@ class FullCoordinates:
     @cached_property
     def M(self) -> sparse.csr_array:
         """The constant mass matrix."""
-        return sparse.csr_array(sparse.diags_array(self.mass_diagonal))
+        return fixed(sparse.csr_array(sparse.diags_array(self.mass_diagonal)))
 
     def V(self, q: Array) -> float:
         """Potential energy: of the weights and of force elements."""
@@ -108,31 +110,36 @@ class FullCoordinates:
         """All constraint rows, those of gears and drives as in the tables."""
         return ConstraintRows(self.mech, self.rigid, self.slots)
 
+    @cached_property
+    def meshes(self) -> bool:
+        """Whether there are gears, whose rows depend on the configuration."""
+        return bool(self.mech.gear.size)
+
     def g(self, q: Array) -> Array:
         """All constraints (m,), rigidity rows (26) first."""
         return self.gaps(q[None])[0]
 
     def _rows_at(self, q: Array) -> ConstraintRows:
         """The rows as they are at q: those of gears depend on it."""
-        if self.mech.gear.size == 0:
+        if not self.meshes:
             return self.rows
         return self.rows.of(meshed(self.mech, self.to_kernel(q)))
 
     def gaps(self, Q: Array) -> Array:
         """g(Q_i) (s, m)."""
-        if self.mech.gear.size == 0:
+        if not self.meshes:
             return self.rows.gaps(Q)
         return np.concatenate([self._rows_at(q).gaps(q[None]) for q in Q])
 
     def rates(self, Q: Array, V: Array) -> Array:
         """G(Q_i) V_i (s, m)."""
-        if self.mech.gear.size == 0:
+        if not self.meshes:
             return self.rows.rates(Q, V)
         return np.concatenate([self._rows_at(q).rates(q[None], v[None]) for q, v in zip(Q, V, strict=True)])
 
     def pulls(self, Q: Array, L: Array) -> Array:
         """G(Q_i)^T L_i (s, n)."""
-        if self.mech.gear.size == 0:
+        if not self.meshes:
             return self.rows.pulls(Q, L)
         return np.concatenate([self._rows_at(q).pulls(q[None], lam[None]) for q, lam in zip(Q, L, strict=True)])
 
@@ -169,19 +176,25 @@ class FullCoordinates:
 
     def forces(self, Q: Array, V: Array, U: Array) -> Array:
         """`force` at several states (s, n)."""
-        if not self.element_names and not U[:, : self.loads.width].any():
-            return np.broadcast_to(-self._weights, Q.shape)
+        width = self.loads.width
+        if not self.element_names and not (width and U[:, :width].any()):
+            return np.repeat(self._falling, len(Q), axis=0)
         return np.array([self.force(*each) for each in zip(Q, V, U, strict=True)])
 
-    def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def force_tangent(self, q: Array, v: Array, u: Array) -> tuple[Matrix, Matrix]:
         """Derivatives of `force` with respect to q and v."""
         pushed = u[: self.loads.width].any()
         by_q = self.loads.force_slope(self.to_kernel(q), u) if pushed else self._nothing
         if not self.element_names:
             return by_q, self._nothing
         inner_q, inner_v = self.elements.tangent(self.to_kernel(q), self.to_kernel(v, rate=True))
-        return sparse.csr_array(by_q + inner_q), inner_v
+        return by_q + inner_q if pushed else inner_q, inner_v
+
+    @cached_property
+    def _falling(self) -> Array:
+        """The weights alone (1, n)."""
+        return -self._weights[None]
 
     @cached_property
     def _nothing(self) -> sparse.csr_array:
-        return sparse.csr_array((self.n, self.n))
+        return fixed(sparse.csr_array((self.n, self.n)))

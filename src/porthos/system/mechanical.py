@@ -18,7 +18,7 @@ from scipy import sparse
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, IntArray
 from porthos.quantities import Meaning, all_of, parts_of
-from porthos.system.blockwise import Term, blockwise
+from porthos.system.blockwise import Term, blockwise, fixed
 from porthos.system.check import Report, mechanical_findings
 from porthos.system.constraints import loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
@@ -140,7 +140,12 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     @cached_property
     def motion(self) -> OfMechanism:
         """The mechanism as methods for mechanics see it."""
-        return OfDriven(self) if self.drives or self.mech.gear.size else OfMechanism(self)
+        return OfDriven(self) if self.drives or self.meshes else OfMechanism(self)
+
+    @cached_property
+    def width(self) -> int:
+        """Number of inputs: those of loads and ports, and one for each drive."""
+        return self.loads.width + len(self.drives)
 
     @cached_property
     def drive_rows(self) -> IntArray:
@@ -238,7 +243,7 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     @cached_property
     def _E(self) -> sparse.csr_array:
         diagonal = np.concatenate([np.ones(self.n), self.mass_diagonal, np.zeros(self.m)])
-        return sparse.csr_array(sparse.diags_array(diagonal))
+        return fixed(sparse.csr_array(sparse.diags_array(diagonal)))
 
     def J(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """[0 I 0; -I 0 -G^T; 0 G 0]."""
@@ -297,6 +302,11 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         lost = self.C(q) @ b if self.element_names else 0.0
         return np.concatenate([b, -a - lost - G.T @ c, G @ b])
 
+    def dissipation(self, x: Array, u: Array, t: float = 0.0) -> float:
+        """v^T C v."""
+        refuse_friction(self)
+        return float(self.inner_power(x, u, t).sum())
+
     def loss_by(self, x: Array, e: Array, u: Array, t: float = 0.0) -> float:
         """e_v^T C e_v."""
         refuse_friction(self)
@@ -336,7 +346,7 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
 
     @cached_property
     def _one(self) -> sparse.csr_array:
-        return sparse.csr_array(sparse.eye_array(self.n))
+        return fixed(sparse.csr_array(sparse.eye_array(self.n)))
 
     @cached_property
     def ggl(self) -> PHDAE:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from porthos.notation import Array
 from porthos.system.blockwise import filled, refilled, scaled
@@ -35,12 +36,12 @@ class Motion(ABC):
 
     system: Any
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of coordinates."""
         return int(self.system.n)
 
-    @property
+    @cached_property
     def m(self) -> int:
         """Number of constraints."""
         return int(self.system.m)
@@ -133,6 +134,12 @@ class OfMechanism(Motion):
     def _M(self) -> Matrix:
         return self.system.M
 
+    @cached_property
+    def _masses(self) -> Array | None:
+        """The diagonal of M, if there is nothing beside it."""
+        M = sparse.coo_array(self._M)
+        return self._M.diagonal() if np.array_equal(M.row, M.col) else None
+
     def inertia(self, q: Array, v: Array) -> Matrix:
         """M."""
         return self._M
@@ -147,7 +154,8 @@ class OfMechanism(Motion):
 
     def impulses(self, h: float, times: Array, Q: Array, V: Array, W: Array, U: Array) -> Array:
         """M W_i - h f_i."""
-        return np.asarray((self._M @ W.T).T - h * self.system.forces(Q, V, U))
+        masses = self._masses
+        return np.asarray(((self._M @ W.T).T if masses is None else masses * W) - h * self.system.forces(Q, V, U))
 
     def impulse_tangent(
         self, h: float, t: float, q: Array, v: Array, w: Array, u: Array
