@@ -20,7 +20,7 @@ demo: .venv/.made
 
 test: .venv/.ready lint chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests/test_uncompiled.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_uncompiled.py
 
 lint: .venv/.ready
 	$(BIN)/ruff check .
