@@ -144,7 +144,7 @@ def _read_formulas(node: Node) -> str | tuple[str, ...]:
 
 
 def _read_names(node: Node) -> tuple[str, ...]:
-    return tuple(read_text(item) for item in _items(node, "a list of names"))
+    return tuple(read_text(item) for item in _items(node, "a list of names such as [energy, bob.position]"))
 
 
 def _list_of(item: dict[str, Any], count: int | None = None) -> dict[str, Any]:

@@ -166,7 +166,8 @@ def width(run: Trajectory) -> int:
     """Numbers of a frame with everything in it."""
     system = run.system
     pairs = len(system.joint_names) + len(system.terminals)
-    return 22 + 16 * len(system.body_names) + 12 * pairs + 4 * len(system.elements)
+    moving = sum(one.part.group == "joints" and one.quantity.momentary for one in system.quantities.values())
+    return 22 + 16 * len(system.body_names) + 12 * pairs + moving + 4 * len(system.elements)
 
 
 def extremes(values: Array, kept: IntArray) -> Array:
