@@ -65,6 +65,17 @@ def test_one_panel_for_each_unit(run):
     assert "[m/s]" in figure.axes[1].get_ylabel()
 
 
+def test_plots_say_whose_a_curve_is_and_hide_none_behind_a_legend(run):
+    figure = run.plot("bob.position", "bob.velocity.x", "energy")
+    texts = [
+        [] if ax.get_legend() is None else [t.get_text() for t in ax.get_legend().get_texts()] for ax in figure.axes
+    ]
+    assert texts == [["bob $x$", "bob $y$", "bob $z$"], ["bob $v_x$"], []]
+    figure.draw_without_rendering()
+    for ax in figure.axes[:2]:
+        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
 def test_overview(run):
     assert len(run.plot().axes) == 5  # four panels; momenta have one part for L and one for p
 

@@ -118,10 +118,10 @@ def log_abscissa(ax: Axes) -> None:
     ax.xaxis.set_minor_formatter(FuncFormatter(written))
 
 
-def legend(ax: Axes, columns: int = 1, outside: bool = False) -> None:
-    """A legend without a frame, if there is more than one thing to tell apart; `outside` puts it above the panel."""
+def legend(ax: Axes, columns: int = 1, outside: bool = False, least: int = 2) -> None:
+    """A legend without a frame, if there are at least so many things to tell; `outside` puts it above the panel."""
     handles, texts = ax.get_legend_handles_labels()
-    if len(handles) < 2:
+    if len(handles) < least:
         return
     options = {
         "ncols": columns,

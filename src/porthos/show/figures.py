@@ -73,7 +73,8 @@ def plot(run: Run, *quantities: str, ax: Axes | None = None) -> Figure:
     for panel, axis in zip(axes, panels, strict=True):
         chosen = [curve for curve in drawn if curve.axis == axis]
         _draw(panel, run, chosen)
-        legend(panel, columns=min(3, len(chosen)))
+        owned = any(curve.owner for curve in chosen)  # the axis says what it is, but not whose
+        legend(panel, columns=min(3, len(chosen)), outside=True, least=1 if owned else 2)
     return figure
 
 
