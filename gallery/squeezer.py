@@ -22,7 +22,7 @@ import porthos as ph
 from gallery._common import Number, present
 from porthos.examples.squeezer import NAMES, SCHEME, START, TORQUE
 from porthos.examples.squeezer import model as model
-from porthos.examples.squeezer import run as simulated
+from porthos.examples.squeezer import run as run
 from porthos.integrate.state_scheme import StateScheme
 from porthos.show.axes import label, legend, log_abscissa, new_figure
 
@@ -33,18 +33,18 @@ METHODS: dict[str, tuple[StateScheme, float]] = {  # each with a step that gives
     "DOP853": (ph.DOP853(), 1e-4),
 }
 COARSE = (3e-4, 2e-4, 1e-4)
-run = cache(simulated)  # numbers and figures share their runs
+shared = cache(run)  # numbers and figures have runs in common
 
 
 def number(method: str = "Radau IIA") -> Number:
     """All angles at t = 0.03, and the energy that the motor has not delivered."""
-    end = run(*METHODS[method])
+    end = shared(*METHODS[method])
     return {"q": end.x[-1, :7], "defect": end.H - end.H[0] - TORQUE * (end["beta"] - START[0])}
 
 
 def figures() -> dict[str, Figure]:
     """Angles but for the crank's, the speed of the crank, and the errors of four methods at the end."""
-    one = run(*METHODS["Radau IIA"])
+    one = shared(*METHODS["Radau IIA"])
     angles, (ax,) = new_figure()
     for name in NAMES[2:]:
         ax.plot(one.t, one[name], label=f"$\\{name}$")
@@ -54,9 +54,9 @@ def figures() -> dict[str, Figure]:
     ax.plot(one.t, one["v_beta"])
     label(ax, "speed of the crank [rad/s]")
     errors, (ax,) = new_figure()
-    exact = run(ph.Gauss(5), 1e-4).x[-1, :7]
+    exact = shared(ph.Gauss(5), 1e-4).x[-1, :7]
     for name, (scheme, _) in METHODS.items():
-        ax.plot(COARSE, [np.abs(run(scheme, h).x[-1, :7] - exact).max() for h in COARSE], "o-", label=name)
+        ax.plot(COARSE, [np.abs(shared(scheme, h).x[-1, :7] - exact).max() for h in COARSE], "o-", label=name)
     log_abscissa(ax)
     label(ax, "error at $t = 0.03$ [rad]", "step $h$ [s]", log=True)
     legend(ax)
@@ -65,7 +65,7 @@ def figures() -> dict[str, Figure]:
 
 def main() -> None:
     """Print the summary and write the figures."""
-    present("squeezer", run(*METHODS["Radau IIA"]), figures())
+    present("squeezer", shared(*METHODS["Radau IIA"]), figures())
 
 
 if __name__ == "__main__":
