@@ -32,7 +32,8 @@ SOFT = 1e-4  # of the size of the mechanism: what MuJoCo's stiff springs may yie
 class Budget:
     """How much time a measurement may take."""
 
-    rounds: int  # all codes are timed in turn, this often: a slow spell of the machine meets all of them
+    sweeps: int  # through all mechanisms: what a slow spell of the machine met in one of them is right in another
+    rounds: int  # in a sweep all codes are timed in turn, this often: a slow spell meets all of them
     repeat: float  # s, the repetitions of a run in one round
     longest: float  # s, about the longest run; a slow code makes fewer steps
 
@@ -174,8 +175,34 @@ def _try(code: Code, mechanism: Mechanism, setting: object, truth: Truth, limit:
     return Trial(setting, case, cost, deviation, truth.tolerance(code, mechanism, mark))
 
 
-def measure(entry: Entry, codes: Sequence[Code], chooser: Chooser, budget: Budget) -> list[Row]:
-    """A row for each code; the first code is the one that the others are compared with."""
+@dataclass
+class Race:
+    """All codes on one mechanism, with their fastest settings."""
+
+    mechanism: Mechanism
+    truth: Truth
+    codes: Sequence[Code]
+    rows: list[Row]
+    trials: list[list[Trial]]
+
+    def run(self, budget: Budget) -> None:
+        """Time all of them in turn."""
+        for _ in range(budget.rounds):
+            for some in self.trials:
+                some[:] = [t for t in some if _timed(t, self.mechanism, budget)]
+
+    def result(self) -> list[Row]:
+        """A row for each code, with the least times so far."""
+        for code, row, some in zip(self.codes, self.rows, self.trials, strict=True):
+            if some:
+                _fill(row, code, min(some, key=lambda t: t.per_step), self.mechanism, self.truth)
+            elif not row.note:
+                row.note = "no setting got through the run"
+        return self.rows
+
+
+def prepare(entry: Entry, codes: Sequence[Code], chooser: Chooser) -> Race:
+    """Find the settings of each code; the first code is the one that the others are compared with."""
     mechanism = entry.build()
     first = next(iter(codes[0].settings(mechanism)))
     truth = find_truth(codes[0].build(mechanism, first), mechanism)
@@ -189,15 +216,7 @@ def measure(entry: Entry, codes: Sequence[Code], chooser: Chooser, budget: Budge
             row.note = str(error)
             found = []
         trials.append(found[:SHORTLIST])
-    for _ in range(budget.rounds):
-        for some in trials:
-            some[:] = [t for t in some if _timed(t, mechanism, budget)]
-    for code, row, some in zip(codes, rows, trials, strict=True):
-        if some:
-            _fill(row, code, min(some, key=lambda t: t.per_step), mechanism, truth)
-        elif not row.note:
-            row.note = "no setting got through the run"
-    return rows
+    return Race(mechanism, truth, codes, rows, trials)
 
 
 def _timed(trial: Trial, mechanism: Mechanism, budget: Budget) -> bool:

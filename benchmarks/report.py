@@ -33,10 +33,10 @@ HOW_TO_READ = f"""\
 generalized-alpha rules are implicit and of order 2, RK4 and RK44 are explicit and of order 4: the time per step
 compares the codes at equal h, not at equal accuracy. With T(n) the least wall time of several runs of n steps, the time
 per step is (T(n) - T(1))/(n - 1): setting up a run is not in it. All codes run in one process on one thread, in turn,
-so that a slow spell of the machine meets all of them. A number in brackets is the time divided by that of Midpoint:
-above 1 the code is slower than Midpoint, below 1 it is faster. A dash stands where a code was not measured; the reason
-is in the table of details. A peer is left out where a step takes longer than {SLOWEST:g} s, or would take longer at
-linear cost from the next smaller size.
+so that a slow spell of the machine meets all of them, and each mechanism has its turn twice. A number in brackets is
+the time divided by that of Midpoint: above 1 the code is slower than Midpoint, below 1 it is faster. A dash stands
+where a code was not measured; the reason is in the table of details. A peer is left out where a step takes longer than
+{SLOWEST:g} s, or would take longer at linear cost from the next smaller size.
 
 The table of details has, for each code, the number of steps timed, the largest change of the energy during these steps
 divided by the largest kinetic energy of Midpoint's run (for Exudyn in brackets: with its default Newton tolerance

@@ -21,7 +21,7 @@ from benchmarks import (
     report,
     work_precision,
 )
-from benchmarks.measure import Budget, Chooser, Row, measure, refined
+from benchmarks.measure import Budget, Chooser, Race, Row, prepare, refined
 from benchmarks.models import Entry, catalogue
 
 CODES = (
@@ -33,7 +33,8 @@ CODES = (
 )
 PAGE, PARTIAL_PAGE = Path("docs/performance.md"), Path("build/benchmarks/performance.md")
 REFINED = "chain-4 spherical"
-FULL, QUICK = Budget(rounds=3, repeat=0.3, longest=1.5), Budget(rounds=2, repeat=0.1, longest=0.5)
+FULL = Budget(sweeps=2, rounds=2, repeat=0.3, longest=1.5)
+QUICK = Budget(sweeps=1, rounds=2, repeat=0.1, longest=0.5)
 
 
 def main() -> int:
@@ -107,15 +108,17 @@ def _choose(only: Sequence[str] | None, quick: bool) -> list[Entry]:
 
 def _measure(entries: Sequence[Entry], budget: Budget, console: Console) -> tuple[list[list[Row]], list[Row]]:
     """The rows of all mechanisms, and those of REFINED at a smaller step."""
-    chooser, groups, finer = Chooser(), [], []
-    for entry in entries:
-        start = perf_counter()
-        rows = measure(entry, CODES, chooser, budget)
-        groups.append(rows)
-        if entry.name == REFINED:
-            finer = refined(entry, CODES, rows)
-        console.print(f"{entry.name}: {perf_counter() - start:.1f} s", style="dim")
-    return groups, finer
+    chooser, races = Chooser(), list[Race]()
+    for sweep in range(budget.sweeps):
+        for k, entry in enumerate(entries):
+            start = perf_counter()
+            if sweep == 0:
+                races.append(prepare(entry, CODES, chooser))
+            races[k].run(budget)
+            console.print(f"{entry.name}: {perf_counter() - start:.1f} s", style="dim")
+    groups = [race.result() for race in races]
+    finer = [refined(e, CODES, rows) for e, rows in zip(entries, groups, strict=True) if e.name == REFINED]
+    return groups, finer[0] if finer else []
 
 
 def _parts(tables: Sequence[report.Table], remarks: Sequence[str]) -> list[str]:

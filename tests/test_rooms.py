@@ -14,13 +14,14 @@ from porthos.integrate.scheme import Contract
 
 PACKAGE = Path(__file__).parents[1] / "src" / "porthos"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOUNDATION = frozenset({"errors", "notation", "quantities", "steps"})
+FOUNDATION = frozenset({"errors", "notation", "quantities", "startup", "steps"})
 
 # Which rooms a room may import from, besides itself.
 SEES = {
     "errors": frozenset(),
     "notation": frozenset({"errors"}),
     "quantities": frozenset({"errors"}),
+    "startup": frozenset(),
     "steps": frozenset({"errors", "notation"}),
     "model": FOUNDATION,
     "kernels": FOUNDATION,

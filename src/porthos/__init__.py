@@ -7,6 +7,8 @@ answers at once.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from porthos.startup import undisturbed
+
 if TYPE_CHECKING:  # what type checkers see; _HOMES says the same at run time, and a test compares them
     from porthos.errors import InconsistentStateError as InconsistentStateError
     from porthos.errors import InputError as InputError
@@ -156,7 +158,8 @@ if not TYPE_CHECKING:  # type checkers would believe that every name exists
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'porthos' has no attribute '{name}'")
-        value = getattr(importlib.import_module(f"porthos.{_HOME[name]}"), name)
+        with undisturbed():
+            value = getattr(importlib.import_module(f"porthos.{_HOME[name]}"), name)
         globals()[name] = value
         return value
 

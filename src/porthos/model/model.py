@@ -23,6 +23,7 @@ from porthos.model.rows import Row, Strain, check_held
 from porthos.model.sections import Section
 from porthos.notation import Array, vector
 from porthos.quantities import Meaning, all_of, parts_of
+from porthos.startup import undisturbed
 
 if TYPE_CHECKING:
     from porthos.model.simulation import Simulation
@@ -233,11 +234,10 @@ class Model(Joining, Forcing):
         Joints that are open at the placement are closed, without moving the bodies to `hold`; velocities follow from
         those of the bodies and from the rates of joints. `system.assembly` says how far each joint was open.
         """
-        from porthos.system.assemble import (
-            assemble,  # a door that opens to the right, see tests/test_rooms.py
-        )
+        with undisturbed():  # the first one is loading for the most part
+            from porthos.system.assemble import assemble  # a door that opens to the right, see tests/test_rooms.py
 
-        return assemble(self, initial, hold)
+            return assemble(self, initial, hold)
 
     def diagram(self) -> Diagram:
         """The graph of bodies, joints and force elements, its loops and degrees of freedom; print it."""
