@@ -297,7 +297,8 @@ def car() -> Mechanism:
 
 
 # Steps timed: enough to forget the first ones, few enough for the peers.
-CHAIN_STEPS = {1: 10000, 4: 5000, 16: 1000, 64: 500, 256: 200, 1024: 100, 4096: 60}
+# The first ten steps, with little to extrapolate from, take an iteration more: short runs would count them too much.
+CHAIN_STEPS = {1: 10000, 4: 5000, 16: 1000, 64: 500, 256: 200, 1024: 200, 4096: 200}
 
 
 def catalogue() -> list[Entry]:

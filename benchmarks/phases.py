@@ -16,7 +16,10 @@ from numba import njit
 import porthos as ph
 from benchmarks.models import chain, net
 from benchmarks.porthos_adapter import model
-from porthos.kernels import elimination, joints, newton, reduced_midpoint
+from porthos.integrate.crew import alone
+from porthos.kernels import elimination, joints, newton, reduced_midpoint, solution
+from porthos.kernels import update as updates
+from porthos.kernels.crew import ERRORS
 from porthos.system.layout import operations
 from porthos.system.mechanical import MechanicalSystem
 
@@ -24,21 +27,21 @@ STEP, TRIALS, BODY_CALLS = 1e-3, 9, 12800
 
 
 @njit
-def guess(n, memory, habit, bodies, z):  # type: ignore[no-untyped-def]
+def guess(n, memory, habit, portion, z):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.guess(memory, 0, 6, habit, bodies, z)
+        newton.guess(memory, 0, 6, habit, portion.bounds, z)
 
 
 @njit
-def remember(n, memory, bodies, ws):  # type: ignore[no-untyped-def]
+def remember(n, crew, memory, portion, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.remember(memory, 0, ws.z, bodies, ws.x)
+        newton.remember(crew, ERRORS, memory, 0, ws.z, portion.bounds, ws.x)
 
 
 @njit
-def begin(n, mech, wrench, q, ws):  # type: ignore[no-untyped-def]
+def begin(n, crew, mech, portion, wrench, q, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        reduced_midpoint.begin(mech, wrench, 0, q, ws)
+        reduced_midpoint.begin(crew, mech, portion, wrench, 0, q, ws)
 
 
 @njit
@@ -54,13 +57,16 @@ def bodies(n, mech, layout, q, v, slopes, ws, data):  # type: ignore[no-untyped-
 @njit
 def rows(n, mech, layout, slopes, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        joints.joint_rows(mech, layout, 1e-3, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, data)
+        joints.joint_rows(
+            mech, layout, 0, 1e-3, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, data
+        )
 
 
 @njit
 def compliance(n, mech, layout, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        joints.add_compliance(mech, layout, ws.mid, ws.end, data)
+        for b in range(mech.body.size):
+            joints.add_compliance(mech, layout, b, ws.mid, ws.end, data)
 
 
 @njit
@@ -73,26 +79,27 @@ def copies(n, data, source):  # type: ignore[no-untyped-def]
 def factorise(n, pattern, data, scale, source):  # type: ignore[no-untyped-def]
     for _ in range(n):
         data[:] = source
-        elimination.factorise(pattern, data, scale, 1e-11)
+        elimination.factorise(pattern, 0, pattern.pivot.size, data, scale, 1e-11)
 
 
 @njit
-def solve(n, mech, layout, ws, factors, source):  # type: ignore[no-untyped-def]
+def solve(n, crew, mech, layout, ws, factors, source):  # type: ignore[no-untyped-def]
     for _ in range(n):
         ws.x[:] = source
-        reduced_midpoint.back_solve(mech, layout, ws.mid, ws.end, factors, ws.x)
+        solution.reduce(crew, mech, layout, 0, ws.end, factors, ws.x)
+        solution.resolve(crew, mech, layout, ws.mid, factors, ws.x)
 
 
 @njit
-def update(n, mech, ws):  # type: ignore[no-untyped-def]
+def update(n, crew, mech, portion, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        reduced_midpoint.take_update(mech.body.size, ws.x, ws.z, 1.0)
+        updates.take_update(crew, mech.body.size, portion, ws.x, ws.z, 1.0)
 
 
 @njit
-def accept(n, mech, q, v, ws):  # type: ignore[no-untyped-def]
+def accept(n, mech, portion, q, v, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        reduced_midpoint.accept(mech, 1e-3, ws.z, q, v, ws.mid)
+        reduced_midpoint.accept(mech, portion, 1e-3, ws.z, q, v, ws.mid)
 
 
 def timed(repeats: int, function: Callable[..., None], *arguments: Any) -> float:
@@ -111,11 +118,11 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     q, v = system.initial_arrays()
     memory = ph.Midpoint().start(system, np.array([STEP]), q, v, np.zeros((0, 6)))
     ws, factors, mech, layout = memory.workspace, memory.fast, system.mech, system.condensed
-    data, count = factors.data, mech.body.size
+    data, count, crew, portion = factors.data, mech.body.size, alone(), layout.portion
     measured = partial(timed, max(1, BODY_CALLS // count))
     ws.z[:] = memory.guess.differences[0, 0]
-    yield "guess", 1, measured(guess, memory.guess, memory.habit, count, ws.z), 0.0
-    yield "position error of the last step", 1, measured(begin, mech, np.zeros((1, 0, 6)), q, ws), 0.0
+    yield "guess", 1, measured(guess, memory.guess, memory.habit, portion, ws.z), 0.0
+    yield "position error of the last step", 1, measured(begin, crew, mech, portion, np.zeros((1, 0, 6)), q, ws), 0.0
     yield "bodies: motion, momenta", 1, measured(bodies, mech, layout, q, v, False, ws, data), 0.0
     yield "bodies, with the matrix", 1, measured(bodies, mech, layout, q, v, True, ws, data), 0.0
     yield "joints: rows, forces", 1, measured(rows, mech, layout, False, ws, data), 0.0
@@ -130,11 +137,11 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     spent = measured(factorise, layout.pattern, data, factors.scale, source)
     yield "factorisation", 1, spent - measured(copies, data.copy(), source), work
     factorise(1, layout.pattern, data, factors.scale, source)
-    yield "solve", 2, measured(solve, mech, layout, ws, factors, right), back
+    yield "solve", 2, measured(solve, crew, mech, layout, ws, factors, right), back
     ws.x[:] = 0.0
-    yield "update", 2, measured(update, mech, ws), 0.0
-    yield "new state", 1, measured(accept, mech, q.copy(), v.copy(), ws), 0.0
-    yield "memory for the next guess", 1, measured(remember, memory.guess, count, ws), 0.0
+    yield "update", 2, measured(update, crew, mech, portion, ws), 0.0
+    yield "new state", 1, measured(accept, mech, portion, q.copy(), v.copy(), ws), 0.0
+    yield "memory for the next guess", 1, measured(remember, crew, memory.guess, portion, ws), 0.0
 
 
 def memory_per_body(system: MechanicalSystem) -> float:

@@ -86,7 +86,7 @@ def test_order_and_invariants(scheme, case):
         drift = np.abs(momentum - momentum[0]).max(axis=0) / sizes
         assert [k for k in range(6) if drift[k] < 1e-13] == KEPT[case]
         size = run.kinetic_energy.max()
-        assert np.abs(run.energy - run.energy[0]).max() < 2e-13 * size
+        assert np.abs(run.energy - run.energy[0]).max() < 4e-13 * size
         assert run.position_error.max() < 2e-13
         assert run.velocity_error.max() < 2e-14 * np.abs(run.v).max()
 

@@ -66,6 +66,7 @@ NEWTON = {
     "tolerance": Option(float, lambda value: value >= 0.0, "tolerance must be >= 0, found {}"),
     "max_iterations": Option(int, lambda value: value >= 1, "max_iterations must be >= 1, found {}"),
 }
+REDUCED = NEWTON | {"threads": Option(int, lambda value: value in (1, 2), "threads must be 1 or 2, found {}")}
 ALPHA = NEWTON | {"form": Option(str, choices=LEVELS), "corrected": Option(bool)}
 INDEX_ONE = {
     "form": Option(str, choices=FORMS),
@@ -74,8 +75,8 @@ INDEX_ONE = {
 }
 OPTIONS: Mapping[str, Mapping[str, Option]] = {
     "Iterated": NEWTON,  # schemes of users
-    "Midpoint": NEWTON,
-    "MidpointGGL": NEWTON,
+    "Midpoint": REDUCED,
+    "MidpointGGL": REDUCED,
     "Composition": {
         "base": Option(None),
         "order": Option(int, lambda order: order in ORDERS, f"order must be one of {[*ORDERS]}, found {{}}"),

@@ -2,7 +2,8 @@
 
 `kernel` is for what only other kernels call: it has no wrapper for calls from Python, which with tables as arguments
 is larger than most kernels. `entry` is for what Python calls. `loop` and `inner` are an entry and a kernel that
-allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body. `stage` is an
+allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body; other threads
+may run beside a loop. `stage` is an
 inner kernel that LLVM pastes into its callers, because a call that passes tables copies them; `frame` is a stage that
 only puts others together, and is optimised in its caller alone. `algebra` is an inner kernel whose sums may be
 reordered (infinities and NaN keep their meaning).
@@ -68,7 +69,7 @@ def signed(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 entry = _compiler()
-loop = _compiler(_nrt=False)
+loop = _compiler(_nrt=False, nogil=True)
 kernel = _compiler(no_cpython_wrapper=True, pipeline_class=_Part)
 inner = _compiler(no_cpython_wrapper=True, _nrt=False)
 algebra = _compiler(no_cpython_wrapper=True, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})

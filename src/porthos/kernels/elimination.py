@@ -20,10 +20,12 @@ from porthos.kernels.blocks import (
     product_any,
     subtract_product,
 )
-from porthos.kernels.compile import algebra, kernel, stage
+from porthos.kernels.compile import algebra, inner, kernel, stage
 from porthos.notation import Array, IntArray, Records
 
 LARGEST = 6  # unknowns of a node
+SCRATCH = 3 * LARGEST**2  # numbers behind the blocks for one thread: a block, and what is written for the ground
+THREADS = 2  # at most
 
 
 PIVOT = np.dtype(
@@ -58,6 +60,8 @@ class Pattern(NamedTuple):
     fill: IntArray  # (F,) offset of block (i, j), i major, for all pairs of neighbours
     length: int  # numbers in the flat array
     unknowns: int
+    spare: int  # offset of scratch in the flat array
+    spare_row: int  # and in a right-hand side
     bodies: int  # nodes 0 .. bodies-1 are bodies, the rest are joints
 
 
@@ -97,8 +101,8 @@ def eliminate_3(pattern: Pattern, position: int, data: Array, scale: Array) -> N
 
 @stage
 def eliminate(pattern: Pattern, position: int, data: Array, scale: Array) -> None:
-    """W_kj = K_kk^-1 K_kj and K_ij -= K_ik W_kj for the later neighbours of node k; past the blocks is scratch."""
-    pivot, work = pattern.pivot[position], pattern.length
+    """W_kj = K_kk^-1 K_kj and K_ij -= K_ik W_kj for the later neighbours of node k."""
+    pivot, work = pattern.pivot[position], pattern.spare
     n, at = pivot.unknowns & OFFSET, pivot.block & OFFSET
     for jj in range(pivot.first, pivot.last):
         right, m = pattern.neighbour[jj].upper & OFFSET, pattern.neighbour[jj].unknowns & OFFSET
@@ -126,14 +130,18 @@ def remember_pivots(data: Array, at: int, n: int, scale: Array, p: int) -> None:
 
 
 @algebra
-def factorise(pattern: Pattern, data: Array, scale: Array, floor: float) -> int:
-    """Factorise in place; returns the number of redundant rows, or -1 - k if the block of body k is singular."""
+def factorise(pattern: Pattern, first: int, last: int, data: Array, scale: Array, floor: float) -> int:
+    """Factorise in place the pivots first .. last - 1, those before them having been.
+
+    Returns the number of redundant rows, or -1 - k if the block of body k is singular.
+    """
     redundant = 0
-    for position in range(pattern.pivot.size):
-        pivot = pattern.pivot[position]
-        for i in range(pivot.unknowns):
-            scale[pivot.start + i] = abs(data[pivot.block + i * (pivot.unknowns + 1)])
-    for position in range(pattern.pivot.size):
+    if first == 0:
+        for position in range(pattern.pivot.size):
+            pivot = pattern.pivot[position]
+            for i in range(pivot.unknowns):
+                scale[pivot.start + i] = abs(data[pivot.block + i * (pivot.unknowns + 1)])
+    for position in range(first & OFFSET, last & OFFSET):
         pivot = pattern.pivot[position]
         n, at, p = pivot.unknowns & OFFSET, pivot.block & OFFSET, pivot.start & OFFSET
         skipped = invert(data, at, n, scale, p, floor)
@@ -196,7 +204,7 @@ def forward_any(pattern: Pattern, position: int, data: Array, b: Array) -> None:
     """Forward substitution of a node of any size."""
     pivot = pattern.pivot[position]
     n, at, s = pivot.unknowns & OFFSET, pivot.block & OFFSET, pivot.start & OFFSET
-    scratch = pattern.unknowns & OFFSET
+    scratch = pattern.spare_row & OFFSET
     for r in range(n):
         b[scratch + r] = b[s + r]
     for r in range(n):
@@ -263,9 +271,9 @@ def backward_any(pattern: Pattern, position: int, data: Array, b: Array) -> None
 
 
 @algebra
-def substitute(pattern: Pattern, data: Array, b: Array) -> None:
-    """Solve with the factors of `factorise`; b becomes x. The last entries of b, past the unknowns, are scratch."""
-    for position in range(pattern.pivot.size):
+def forward(pattern: Pattern, first: int, last: int, data: Array, b: Array) -> None:
+    """Forward substitution of the pivots first .. last - 1."""
+    for position in range(first & OFFSET, last & OFFSET):
         size = pattern.pivot[position].unknowns
         if size == 3:
             forward_3(pattern, position, data, b)
@@ -273,18 +281,40 @@ def substitute(pattern: Pattern, data: Array, b: Array) -> None:
             forward_5(pattern, position, data, b)
         else:
             forward_any(pattern, position, data, b)
-    for position in range(pattern.pivot.size - 1, -1, -1):
+
+
+@algebra
+def backward(pattern: Pattern, first: int, last: int, data: Array, b: Array) -> None:
+    """Backward substitution of the same, in turn."""
+    for k in range(last - first):
+        position = (last - 1 - k) & OFFSET
         if pattern.pivot[position].unknowns == 3:
             backward_3(pattern, position, data, b)
         else:
             backward_any(pattern, position, data, b)
 
 
+@inner
+def substitute(pattern: Pattern, data: Array, b: Array) -> None:
+    """Solve with the factors of `factorise`; b becomes x. The last entries of b, past the unknowns, are scratch."""
+    forward(pattern, 0, pattern.pivot.size, data, b)
+    backward(pattern, 0, pattern.pivot.size, data, b)
+
+
 @stage
-def clear(a: Array) -> None:
-    """Set a vector to zero."""
-    for i in range(a.size):
+def clear(a: Array, first: int, last: int) -> None:
+    """Set a part of a vector to zero."""
+    for i in range(first & OFFSET, last & OFFSET):
         a[i] = 0.0
+
+
+@stage
+def fold(seam: IntArray, a: Array) -> None:
+    """Add parts of a vector to others: place, place there, length."""
+    for k in range(seam.shape[0]):
+        source, target = seam[k, 0] & OFFSET, seam[k, 1] & OFFSET
+        for i in range(seam[k, 2]):
+            a[target + i] += a[source + i]
 
 
 @kernel
@@ -299,14 +329,14 @@ class Factors(NamedTuple):
     """Memory for one matrix of a pattern and its factors."""
 
     data: Array  # (length + scratch,) blocks
-    scale: Array  # (unknowns,) largest value that each diagonal entry had
+    scale: Array  # (unknowns + scratch,) largest value that each diagonal entry had
 
 
 def factors(pattern: Pattern) -> Factors:
-    """Memory for a matrix of this pattern; behind it a block of scratch, and what is written for the ground."""
-    return Factors(np.zeros(pattern.length + 3 * LARGEST**2), np.zeros(pattern.unknowns))
+    """Memory for a matrix of this pattern; behind it blocks of scratch, and what is written for the ground."""
+    return Factors(np.zeros(pattern.length + THREADS * SCRATCH), right_side(pattern))
 
 
 def right_side(pattern: Pattern) -> Array:
     """Memory for a right-hand side that `substitute` turns into the solution."""
-    return np.zeros(pattern.unknowns + LARGEST)
+    return np.zeros(pattern.unknowns + THREADS * LARGEST)

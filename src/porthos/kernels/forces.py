@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import inner, stage
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.vectors import Triple, axis3, combine3, cross3, dot3, part3, row33, triple
@@ -142,11 +143,12 @@ def joint_rates(
 
 @stage
 def add_loads(
-    mech: Mechanism, layout: Layout, wrench: Array, n: int, mid: Array, end: Array, z: Array, f: float, slopes: bool,
-    x: Array, data: Array,
+    mech: Mechanism, layout: Layout, leg: int, wrench: Array, n: int, mid: Array, end: Array, z: Array, f: float,
+    slopes: bool, x: Array, data: Array,
 ) -> None:  # fmt: skip
-    """Subtract f times all loads of step n from the momentum rows and, if `slopes`, their slope from the matrix."""
-    for load in range(mech.load.size):
+    """Subtract f times the loads of a leg from the momentum rows of step n, and their slopes from the matrix."""
+    for i in range(layout.portion.leg[leg].load[0] & OFFSET, layout.portion.leg[leg].load[1] & OFFSET):
+        load = layout.portion.load[i] & OFFSET
         b = mech.load[load].body
         at = 6 * b
         F, tau = row33(wrench, n, load), (wrench[n, load, 3], wrench[n, load, 4], wrench[n, load, 5])

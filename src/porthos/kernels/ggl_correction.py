@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
 from porthos.kernels.elimination import Factors
 from porthos.kernels.newton import Memory
@@ -68,10 +69,10 @@ def correct_body(mech: Mechanism, b: int, z: Array, mid: Pose, lv: Levels, x: Ar
 
 
 @stage
-def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
-    """1/2 Pbar^T [G(Vbar)^T gam' + L Y] with the part -Gbar^T gam' of Y."""
-    first = 6 * (mech.body.size + 1)
-    for r in range(mech.row.size):
+def correct_joint(mech: Mechanism, j: int, mid: Pose, lv: Levels, x: Array) -> None:
+    """1/2 Pbar^T [G(Vbar)^T gam' + L Y] with the part -Gbar^T gam' of Y, of the rows of a joint."""
+    ground, first = mech.body.size, 6 * (mech.body.size + 1)
+    for r in range(mech.joint[j].first & OFFSET, mech.joint[j].last & OFFSET):
         row, gam = mech.row[r], lv.z[first + r]
         if row.law >= 0:
             continue
@@ -79,21 +80,24 @@ def correct_joints(mech: Mechanism, mid: Pose, lv: Levels, x: Array) -> None:
             force = (gam, lv.z[first + r + 1], lv.z[first + r + 2])
             for s in range(2):
                 arm = row3(mid.marker, row.marker[s, 1])
-                add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, carried(lv.L, row.body[s], force)))
+                if row.body[s] < ground:
+                    add_vector(x, 6 * row.body[s] + 3, -0.5, cross3(arm, carried(lv.L, row.body[s], force)))
         elif row.kind == ANGLE:
             a, b = row.body[0], row.body[1]
             u, w = row3(mid.marker, row.marker[0, 0]), row3(mid.marker, row.marker[1, 1])
             dw = combine3(1.0, carried(lv.L, b, w), -1.0, carried(lv.L, a, w))
             du = combine3(1.0, carried(lv.L, a, u), -1.0, carried(lv.L, b, u))
-            add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, dw))
-            add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, du))
+            if a < ground:
+                add_vector(x, 6 * a + 3, 0.5 * gam, cross3(u, dw))
+            if b < ground:
+                add_vector(x, 6 * b + 3, 0.5 * gam, cross3(w, du))
         elif row.kind == GENERAL:
             correct_general_row(mech, mid, lv, r, gam, x)
 
 
 @stage
 def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: float, x: Array) -> None:
-    """`correct_joints` for any row."""
+    """`correct_joint` for any row."""
     u, w = row_vectors(mech, mid.q, mid.marker, r)
     du, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # linear parts at Vbar
     for s in range(2):

@@ -71,12 +71,15 @@ def angle_row(
     c0, c1, c2 = u1 * w2 - u2 * w1, u2 * w0 - u0 * w2, u0 * w1 - u1 * w0
     a, b, lam = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3, z[row]
     x[row] += 2.0 * (c0 * (z[a] - z[b]) + c1 * (z[a + 1] - z[b + 1]) + c2 * (z[a + 2] - z[b + 2]))
-    x[a] += lam * c0
-    x[a + 1] += lam * c1
-    x[a + 2] += lam * c2
-    x[b] -= lam * c0
-    x[b + 1] -= lam * c1
-    x[b + 2] -= lam * c2
+    ground = 6 * mech.body.size  # it does not move, and threads do not write to what belongs to both
+    if a < ground:
+        x[a] += lam * c0
+        x[a + 1] += lam * c1
+        x[a + 2] += lam * c2
+    if b < ground:
+        x[b] -= lam * c0
+        x[b + 1] -= lam * c1
+        x[b + 2] -= lam * c2
     if not slopes:
         return
     p0, p1, p2 = end.marker[ku, 0], end.marker[ku, 1], end.marker[ku, 2]
@@ -179,18 +182,20 @@ def general_row(
 
 @frame
 def joint_rows(
-    mech: Mechanism, layout: Layout, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, grip: Array,
+    mech: Mechanism, layout: Layout, n: int, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, grip: Array,
     give: Array, z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Set the rows of joints and elements in x, add forces to the momentum rows and, if `slopes`, fill the matrix.
 
+    Those of leg n are meant.
     `feedback` has kappa g(q^0) of constraints, g(q^0) of elements; `give` gets the slopes of light elements.
     """
-    ground = mech.body.size
-    for r in range(mech.row.size):
-        x[6 * (ground + 1) + r] = feedback[r]
-    for j in range(mech.joint.size):
-        begin, m = mech.joint[j].first, mech.joint[j].last - mech.joint[j].first
+    ground, leg = mech.body.size, layout.portion.leg[n]
+    for at in range(leg.joint[0] & OFFSET, leg.joint[1] & OFFSET):
+        j = layout.portion.joint[at] & OFFSET
+        begin, m = mech.joint[j].first & OFFSET, mech.joint[j].last - mech.joint[j].first
+        for r in range(begin, begin + m):
+            x[6 * (ground + 1) + r] = feedback[r]
         if layout.joint[j].light:
             light_rows(mech, j, h, mid, feedback, give, z, x)
             continue
@@ -210,75 +215,68 @@ def joint_rows(
 
 
 @stage
-def add_compliance(mech: Mechanism, layout: Layout, mid: Pose, end: Pose, data: Array) -> None:
-    """Eliminate the translations: block (j, k) -= T_j T_k^T / m for all joints j, k at a condensed body."""
-    p = 0
-    for b in range(mech.body.size):
+def add_compliance(mech: Mechanism, layout: Layout, b: int, mid: Pose, end: Pose, data: Array) -> None:
+    """Eliminate the translation of a body: block (j, k) -= T_j T_k^T / m for all joints j, k there."""
+    f, p = layout.body[b].compliance, layout.body[b].between
+    for e in range(layout.body[b].shares[0] & OFFSET, layout.body[b].shares[1] & OFFSET):
+        j, s = layout.share[e].joint, layout.share[e].side
+        for g in range(layout.body[b].shares[0], layout.body[b].shares[1]):
+            k, t, at = layout.share[g].joint, layout.share[g].side, layout.between[p]
+            p += 1
+            first = mech.joint[k].first
+            columns = mech.joint[k].last - first
+            if mech.joint[j].point and mech.joint[k].point:
+                value = f if s == t else -f
+                data[at] -= value
+                data[at + columns + 1] -= value
+                data[at + 2 * columns + 2] -= value
+                continue
+            for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
+                x, y, z = f * end.shift[r, s, 0], f * end.shift[r, s, 1], f * end.shift[r, s, 2]
+                for c in range(mech.joint[k].shifting):
+                    T = mid.shift[first + c, t, 0] * x + mid.shift[first + c, t, 1] * y
+                    data[at + c] -= T + mid.shift[first + c, t, 2] * z
+                at += columns
+
+
+@stage
+def condense(mech: Mechanism, layout: Layout, b: int, end: Pose, x: Array) -> None:
+    """The right-hand sides of the joints at a body after the elimination of its translation: c -= T r_phi / m."""
+    f = layout.body[b].compliance
+    u, v, w = f * x[6 * b], f * x[6 * b + 1], f * x[6 * b + 2]
+    for e in range(layout.body[b].shares[0] & OFFSET, layout.body[b].shares[1] & OFFSET):
+        j, s, row = layout.share[e].joint, layout.share[e].side, layout.share[e].row & OFFSET
+        if mech.joint[j].point:
+            sign = 1.0 - 2.0 * s
+            x[row] += sign * u
+            x[row + 1] += sign * v
+            x[row + 2] += sign * w
+            continue
+        r = mech.joint[j].first & OFFSET
+        for i in range(mech.joint[j].shifting):
+            x[row + i] -= end.shift[r + i, s, 0] * u + end.shift[r + i, s, 1] * v + end.shift[r + i, s, 2] * w
+
+
+@stage
+def expand(mech: Mechanism, layout: Layout, b: int, mid: Pose, x: Array) -> None:
+    """The update of the eliminated translation of a body from those of the multipliers: x_phi = (r_phi - T^T dlam) / m.
+
+    There are no shares if its translation is kept.
+    """
+    u, v, w = x[6 * b], x[6 * b + 1], x[6 * b + 2]
+    for e in range(layout.body[b].shares[0] & OFFSET, layout.body[b].shares[1] & OFFSET):
+        j, s, row = layout.share[e].joint, layout.share[e].side, layout.share[e].row & OFFSET
+        if mech.joint[j].point:
+            sign = 1.0 - 2.0 * s
+            u += sign * x[row]
+            v += sign * x[row + 1]
+            w += sign * x[row + 2]
+            continue
+        r = mech.joint[j].first & OFFSET
+        for i in range(mech.joint[j].shifting):
+            u -= mid.shift[r + i, s, 0] * x[row + i]
+            v -= mid.shift[r + i, s, 1] * x[row + i]
+            w -= mid.shift[r + i, s, 2] * x[row + i]
+    if not layout.body[b].kept:
         f = layout.body[b].compliance
-        for e in range(layout.body[b].shares[0], layout.body[b].shares[1]):
-            j, s = layout.share[e].joint, layout.share[e].side
-            for g in range(layout.body[b].shares[0], layout.body[b].shares[1]):
-                k, t, at = layout.share[g].joint, layout.share[g].side, layout.between[p]
-                p += 1
-                first = mech.joint[k].first
-                columns = mech.joint[k].last - first
-                if mech.joint[j].point and mech.joint[k].point:
-                    value = f if s == t else -f
-                    data[at] -= value
-                    data[at + columns + 1] -= value
-                    data[at + 2 * columns + 2] -= value
-                    continue
-                for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
-                    x, y, z = f * end.shift[r, s, 0], f * end.shift[r, s, 1], f * end.shift[r, s, 2]
-                    for c in range(mech.joint[k].shifting):
-                        T = mid.shift[first + c, t, 0] * x + mid.shift[first + c, t, 1] * y
-                        data[at + c] -= T + mid.shift[first + c, t, 2] * z
-                    at += columns
-
-
-@stage
-def condense(mech: Mechanism, layout: Layout, end: Pose, x: Array) -> None:
-    """The right-hand sides of joints after the elimination of translations: c -= T r_phi / m."""
-    first = 6 * (mech.body.size + 1)
-    for j in range(mech.joint.size):
-        if layout.joint[j].light:
-            continue
-        row = first + mech.joint[j].first
-        for s in range(2):
-            b = mech.joint[j].body[s]
-            f = layout.body[b].compliance
-            u, v, w = f * x[6 * b], f * x[6 * b + 1], f * x[6 * b + 2]
-            if mech.joint[j].point:
-                sign = 1.0 - 2.0 * s
-                x[row] += sign * u
-                x[row + 1] += sign * v
-                x[row + 2] += sign * w
-            elif f > 0.0:
-                for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
-                    x[first + r] -= end.shift[r, s, 0] * u + end.shift[r, s, 1] * v + end.shift[r, s, 2] * w
-
-
-@stage
-def expand(mech: Mechanism, layout: Layout, mid: Pose, x: Array) -> None:
-    """The updates of eliminated translations from those of the multipliers: x_phi = (r_phi - T^T dlam) / m."""
-    first = 6 * (mech.body.size + 1)
-    for b in range(mech.body.size):
-        if not layout.body[b].kept:
-            for k in range(3):
-                x[6 * b + k] *= layout.body[b].compliance
-    for j in range(mech.joint.size):
-        if layout.joint[j].light:
-            continue
-        row = first + mech.joint[j].first
-        for s in range(2):
-            b = mech.joint[j].body[s]
-            f, at = layout.body[b].compliance, 6 * b
-            if mech.joint[j].point:
-                f = f if s == 0 else -f
-                x[at] += f * x[row]
-                x[at + 1] += f * x[row + 1]
-                x[at + 2] += f * x[row + 2]
-            elif f > 0.0:
-                for r in range(mech.joint[j].first, mech.joint[j].first + mech.joint[j].shifting):
-                    for k in range(3):
-                        x[at + k] -= f * mid.shift[r, s, k] * x[first + r]
+        x[6 * b], x[6 * b + 1], x[6 * b + 2] = f * u, f * v, f * w

@@ -7,7 +7,9 @@ iteration; they shrink further with the part of the others that the first one te
 
 from __future__ import annotations
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
+from porthos.kernels.crew import COMMON, TOTAL, Crew, Portion, meet, tell, total
 from porthos.kernels.elements import length_law, turn_law, value_law
 from porthos.kernels.pose import Pose, add_row_force, row_change
 from porthos.kernels.tables import LENGTH, TURN, Layout, Mechanism
@@ -125,14 +127,13 @@ def add_turn_change(mech: Mechanism, r: int, give: Array, z: Array, x: Array, y:
 
 
 @stage
-def light_changes(mech: Mechanism, layout: Layout, mid: Pose, give: Array, z: Array, x: Array, y: Array) -> None:
-    """y = S x: how the momentum rows change with the update x by the forces of light elements."""
-    ground, first = 6 * mech.body.size, 6 * (mech.body.size + 1)
-    for i in range(y.size):
-        y[i] = 0.0
-    for i in range(ground, first):  # scratch so far
-        x[i] = 0.0
-    for j in range(mech.joint.size):
+def light_changes(
+    mech: Mechanism, layout: Layout, n: int, mid: Pose, give: Array, z: Array, x: Array, y: Array
+) -> None:
+    """Add S x to y: how the momentum rows change with the update x by the forces of light elements in leg n."""
+    first, leg = 6 * (mech.body.size + 1), layout.portion.leg[n]
+    for at in range(leg.joint[0] & OFFSET, leg.joint[1] & OFFSET):
+        j = layout.portion.joint[at] & OFFSET
         r = mech.joint[j].first if layout.joint[j].light else mech.joint[j].last
         while r < mech.joint[j].last:
             measure = mech.law[mech.row[r].law].measure
@@ -147,11 +148,15 @@ def light_changes(mech: Mechanism, layout: Layout, mid: Pose, give: Array, z: Ar
 
 
 @stage
-def loudness(bodies: int, x: Array, echo: Array, unit: float) -> float:
+def loudness(crew: Crew, portion: Portion, x: Array, echo: Array, unit: float) -> float:
     """rho of the echo of x, as far as it is rho x; within bounds, also where an iteration diverges."""
-    common, total = 0.0, 0.0
-    for i in range(0, 6 * bodies, 6):
+    common, whole = 0.0, 0.0
+    for b in range(portion.body.size):
+        i = 6 * (portion.body[b] & OFFSET)
         for k in range(i, i + 3):
             common += unit * unit * x[k] * echo[k] + x[k + 3] * echo[k + 3]
-            total += unit * unit * x[k] * x[k] + x[k + 3] * x[k + 3]
-    return max(-0.5, min(0.5, common / total))
+            whole += unit * unit * x[k] * x[k] + x[k + 3] * x[k + 3]
+    tell(crew, COMMON, common)
+    tell(crew, TOTAL, whole)
+    meet(crew)
+    return max(-0.5, min(0.5, total(crew, COMMON) / total(crew, TOTAL)))

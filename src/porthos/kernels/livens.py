@@ -18,7 +18,7 @@ from numba import types
 from porthos.kernels.compile import frame, inner, signed
 from porthos.kernels.generated import ARRAY, FUNCTION
 from porthos.kernels.livens_choices import ITOH_ABE, MEAN_VALUE, NODES, NOISE, WEIGHTS
-from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, Habit, Memory, best_order, guess, remember
+from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, Memory, best_order, guess, remember
 from porthos.notation import Array, IntArray
 
 MEMORY = 0.99  # how fast the motion of earlier steps is forgotten, against which updates are measured
@@ -356,15 +356,14 @@ def _march(  # type: ignore[no-untyped-def]
         np.empty(n * n), np.empty(n * k), np.empty(3 * n * n + m * n + m), np.empty(size * size), np.empty(size),
         np.empty(size, dtype=np.int64),
     )  # fmt: skip
-    none, groups = np.zeros(1, dtype=np.int64), differences.shape[2] // 6
-    memory, habit = Memory(differences, errors, steps), Habit(none, none, none)
-    d, old, last = np.zeros(6 * groups), np.empty(6 * groups), np.empty(m)
+    memory, padded = Memory(differences, errors, steps), differences.shape[2]
+    d, old, last = np.zeros(padded), np.empty(padded), np.empty(m)
     for step in range(U.shape[0]):
         at, status, used = first + step, STALLED, 0
         for j in range(m):
             last[j] = mu[j]
         for attempt in range(2):  # from increments extrapolated, and if that fails from the velocity
-            guess(memory, 0, best_order(memory, 0), habit, groups, d)
+            guess(memory, 0, best_order(memory, 0), 0, d.size, d)
             if attempt > 0:
                 for i in range(n):
                     d[i] = h * v[i]
@@ -382,7 +381,8 @@ def _march(  # type: ignore[no-untyped-def]
             scale[i] = max(abs(d[i]), MEMORY * scale[i])
             q[i], v[i], p[i] = s.q1[i], s.v1[i], 2.0 * s.Dv[i] - p[i]
             Q[row + 1, i], V[row + 1, i], P[row + 1, i] = q[i], v[i], p[i]
-        remember(memory, 0, d, groups, old)
+        remember(memory, 0, d, 0, d.size, old, memory.errors, 0, 0)
+        memory.steps[0] += 1
         count[row + 1] += used
     return CONVERGED, U.shape[0]
 

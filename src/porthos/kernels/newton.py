@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import algebra, inner
+from porthos.kernels.crew import Crew
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
@@ -75,18 +77,27 @@ def finished(size: float, previous: float, tolerance: float, quadratic: bool, sl
 
 
 @algebra
-def guess(memory: Memory, s: int, order: int, habit: Habit, bodies: int, z: Array) -> None:
-    """Extrapolate the unknowns of substep s from the last steps by a polynomial: z = sum of differences up to `order`.
+def guess(memory: Memory, s: int, order: int, first: int, last: int, z: Array) -> None:
+    """Extrapolate a range of the unknowns of substep s from the last steps by a polynomial.
+
+    z = sum of differences up to `order`.
+    """
+    D, first, last = memory.differences, first & OFFSET, last & OFFSET
+    for i in range(first, last):
+        z[i] = D[s, 0, i]
+    for k in range(1, order + 1):
+        for i in range(first, last):
+            z[i] += D[s, k, i]
+
+
+@inner
+def guess_all(memory: Memory, s: int, order: int, habit: Habit, bounds: IntArray, z: Array) -> None:
+    """`guess` of the unknowns of bodies and of multipliers that a thread has.
 
     Multipliers of redundant rows are not determined, so none are extrapolated: they would run away.
     """
-    D = memory.differences
-    for i in range(z.size):
-        z[i] = D[s, 0, i]
-    last = 6 * bodies if habit.redundant[0] else z.size
-    for k in range(1, order + 1):
-        for i in range(last):
-            z[i] += D[s, k, i]
+    guess(memory, s, order, bounds[0, 0], bounds[0, 1], z)
+    guess(memory, s, 0 if habit.redundant[0] else order, bounds[1, 0], bounds[1, 1], z)
 
 
 @inner
@@ -100,20 +111,37 @@ def best_order(memory: Memory, s: int) -> int:
 
 
 @algebra
-def remember(memory: Memory, s: int, z: Array, bodies: int, x: Array) -> None:
-    """Store the unknowns of an accepted substep s; x is scratch."""
-    D = memory.differences
-    for i in range(z.size):
+def remember(memory: Memory, s: int, z: Array, first: int, last: int, x: Array, told: Array, me: int, place: int
+             ) -> None:  # fmt: skip
+    """Store a range of the unknowns of an accepted substep s; x is scratch.
+
+    What each order of extrapolation would have missed goes to told[me, place ...].
+    """
+    D, first, last = memory.differences, first & OFFSET, last & OFFSET
+    for i in range(first, last):
         x[i] = z[i]
     for k in range(memory.errors.shape[1]):
-        for i in range(z.size):
+        squares = 0.0
+        for i in range(first, last):
             old = D[s, k, i]
             D[s, k, i] = x[i]
             x[i] -= old
-        total = 0.0
-        for i in range(6 * bodies):
-            total += x[i] * x[i]
-        memory.errors[s, k] = total
+            squares += x[i] * x[i]
+        told[me, place + k] = squares
+
+
+@inner
+def remember_all(crew: Crew, place: int, memory: Memory, s: int, z: Array, bounds: IntArray, x: Array) -> None:
+    """`remember` the unknowns of bodies and of multipliers that a thread has; errors of multipliers do not count."""
+    remember(memory, s, z, bounds[1, 0], bounds[1, 1], x, crew.told, crew.me, place)
+    remember(memory, s, z, bounds[0, 0], bounds[0, 1], x, crew.told, crew.me, place)
+
+
+@inner
+def note_errors(crew: Crew, place: int, memory: Memory, s: int) -> None:
+    """Note what the orders of extrapolation would have missed, after all threads told."""
+    for k in range(memory.errors.shape[1]):
+        memory.errors[s, k] = crew.told[0, place + k] + crew.told[1, place + k]
     memory.steps[s] += 1
 
 

@@ -23,7 +23,7 @@ REFINEMENTS = 3  # solves that undo what is wrong in the factors
 def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors, factors: Factors) -> int:
     """Assemble and factorise the matrix at q; returns what `factorise` returns."""
     evaluate(mech, q, 1.0, rows)
-    clear(factors.data)
+    clear(factors.data, 0, factors.data.size)
     A, row = np.empty((3, 3)), np.empty(6)
     for b in range(mech.body.size):
         n = layout.body[b].stride
@@ -44,7 +44,7 @@ def factorise_nodal(mech: Mechanism, layout: Layout, q: Array, rows: RowVectors,
                     factors.data[layout.joint[j].shift_columns[s] + i * n + k] += row[k]
                     factors.data[layout.joint[j].turn_rows[s] + k * m + i] += row[3 + k]
                     factors.data[layout.joint[j].turn_columns[s] + i * n + k] += row[3 + k]
-    return factorise(layout.pattern, factors.data, factors.scale, layout.floor)
+    return factorise(layout.pattern, 0, layout.pattern.pivot.size, factors.data, factors.scale, layout.floor)
 
 
 @kernel
@@ -151,7 +151,7 @@ def acceleration_side(
     M v' + G^T lam = f and d/dt (G v) = 0, in the reduced unknowns; f without force elements.
     """
     first = 6 * (mech.body.size + 1)
-    clear(x)
+    clear(x, 0, x.size)
     centripetal(mech, q, v, acceleration)
     applied_forces(mech, q, wrench, acceleration, x)
     evaluate(mech, v, 0.0, rates)

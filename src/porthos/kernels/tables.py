@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from porthos.kernels.crew import Portion
 from porthos.kernels.elimination import Pattern
 from porthos.notation import Array, IntArray, Records
 
@@ -158,6 +159,7 @@ BODY_PLACE = np.dtype(
         ("corner", "i4"),  # offset of the part of it that belongs to rotations
         ("stride", "i4"),  # length of its rows
         ("shares", "i4", 2),  # range of its shares
+        ("between", "i4"),  # the first of the blocks between them
     ],
     align=True,
 )
@@ -173,7 +175,7 @@ JOINT_PLACE = np.dtype(
     ],
     align=True,
 )
-SHARE = np.dtype([("joint", "i4"), ("side", "i4")], align=True)
+SHARE = np.dtype([("joint", "i4"), ("side", "i4"), ("row", "i4")], align=True)  # row: of the right-hand side
 
 
 class Layout(NamedTuple):
@@ -190,6 +192,7 @@ class Layout(NamedTuple):
     stiff: int  # 1: there are force elements in the pattern
     lightness: float  # by which updates shrink in an iteration although light elements are left out; 0: there are none
     floor: float  # a pivot below this fraction of what was subtracted from it belongs to a row that repeats others
+    portion: Portion  # what the thread that has this layout does
 
 
 class RowVectors(NamedTuple):

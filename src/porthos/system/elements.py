@@ -48,7 +48,7 @@ class Elements:
         for r in range(1, count):
             angle = mech.law[mech.row[r].law].measure == TURN
             second[r] = angle and mech.row[r].law == mech.row[r - 1].law and not second[r - 1]
-        self.steppings: dict[float, Any] = {}  # by size of the step, see `system/stepping.py`
+        self.steppings: dict[tuple[float, int], Any] = {}  # by size of the step and threads, see `system/stepping.py`
         self._pair = (np.arange(count) - second)[:, None] + np.arange(2)  # the rows on which a row depends
         rows, columns = self._inside = np.nonzero(self._pair < count)
         pointers = np.searchsorted(rows, np.arange(count + 1))

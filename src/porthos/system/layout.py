@@ -9,14 +9,20 @@ couple all of them.
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from porthos.kernels.crew import LEG, Portion
 from porthos.kernels.elimination import LARGEST, Pattern
 from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, SHARE, Layout, Mechanism
 from porthos.notation import IntArray, records
 from porthos.system.constraints import loop_rows
-from porthos.system.pattern import GROUND, Sides, elimination_order, place_blocks
+from porthos.system.pattern import GROUND, Places, Sides, elimination_order, make_pattern, place_blocks
+from porthos.system.portions import Seam, bounds, plans, portion, seam, shares
 
 ITERATION = 0.33  # cost of a multiplication in factors, in those of an iteration for each of a solve
 CHEAPEST = 3.0  # iterations that a factorisation costs at least
@@ -30,20 +36,33 @@ CONDENSED_JOINTS = 6  # a body with more joints keeps its translation
 
 def exact_layout(mech: Mechanism) -> Layout:
     """All unknowns and all couplings."""
-    return _layout(
-        mech, np.ones(mech.body.size, dtype=np.int64), _coupled(mech), np.zeros(mech.joint.size, dtype=bool), FLOOR
-    )
+    kept, light = np.ones(mech.body.size, dtype=np.int64), np.zeros(mech.joint.size, dtype=bool)
+    return _layouts(mech, kept, _coupled(mech), light, FLOOR)[0]
 
 
-def condensed_layout(mech: Mechanism, light: NDArray[np.bool_] | None = None, lightness: float = 0.0) -> Layout:
-    """Translations eliminated, couplings of two bodies left out, and `light` force elements, all together so light."""
+def condensed_layouts(
+    mech: Mechanism, light: NDArray[np.bool_] | None = None, lightness: float = 0.0, threads: int = 1
+) -> tuple[Layout, ...]:
+    """Translations eliminated, couplings of two bodies left out, and `light` force elements, all together so light.
+
+    One layout for each thread; a single one also if two are not worthwhile.
+    """
     light = np.zeros(mech.joint.size, dtype=bool) if light is None else light
     joints = np.bincount(mech.joint.body[~light].ravel(), minlength=mech.body.size + 1)[:-1]
     kept = (joints > CONDENSED_JOINTS) | (mech.body.mass == 0.0)
     closed = loop_rows(mech._replace(joint=mech.joint[mech.joint.soft == 0])).size > 0
     floor = ROUGH_FLOOR if closed else OPEN_FLOOR
     uncoupled = np.zeros(mech.joint.size, dtype=bool)
-    return _layout(mech, kept.astype(np.int64), uncoupled, light, floor)._replace(lightness=lightness)
+    layouts = _layouts(mech, kept.astype(np.int64), uncoupled, light, floor, threads)
+    return tuple(layout._replace(lightness=lightness) for layout in layouts)
+
+
+def idle_layout(layout: Layout) -> Layout:
+    """For a thread that has nothing to do while another one works with a layout."""
+    nothing = np.zeros(0, dtype=np.int64)
+    ranges, none = (np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)), np.zeros((0, 3), dtype=np.int64)
+    legs = np.zeros(1, dtype=LEG).view(np.recarray)
+    return layout._replace(portion=Portion(legs, nothing, nothing, nothing, *ranges, none, none))
 
 
 def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
@@ -52,23 +71,67 @@ def _coupled(mech: Mechanism) -> NDArray[np.bool_]:
     return np.array([quadratic[a:b].any() for a, b in zip(mech.joint.first, mech.joint.last, strict=True)], dtype=bool)
 
 
-def _layout(
-    mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], light: NDArray[np.bool_], floor: float
-) -> Layout:
-    """The layout of all joints and stiff elements; light ones have no place in the matrix."""
+def _layouts(
+    mech: Mechanism, kept: IntArray, coupled: NDArray[np.bool_], light: NDArray[np.bool_], floor: float,
+    threads: int = 1,
+) -> tuple[Layout, ...]:  # fmt: skip
+    """The layout of all joints and stiff elements for each thread; light ones have no place in the matrix."""
     nodes = np.flatnonzero(~light)
     joint, bodies = mech.joint[nodes], mech.body.size
     counts = (joint.last - joint.first).tolist()
     pairs: Sides = [(GROUND if a == bodies else a, GROUND if b == bodies else b) for a, b in joint.body.tolist()]
-    rigid, turning = mech.body.rigid, 3 * mech.body.rigid
-    body_sizes = (turning + 3 * kept).tolist()
+    sizes = [*(3 * mech.body.rigid + 3 * kept).tolist(), *counts]
     first = set(np.flatnonzero(kept == 0).tolist())
-    order = elimination_order(body_sizes, counts, pairs, coupled[nodes].tolist(), first)
+    order = elimination_order(sizes[:bodies], counts, pairs, coupled[nodes].tolist(), first)
+    whole = bool(kept.all() or np.any(joint.soft))  # what is rarely used, or copied as a whole
+    owner = shares(order, sizes) if threads > 1 and not whole else None
+    parts = plans(mech, order, nodes, owner)
+    place, length = place_blocks([node for part in parts for node in part.order], sizes)
     rows = 6 * (bodies + 1) + np.append(joint.first, mech.row.size)  # behind six unknowns of each body and ground
-    start = [*(6 * b + (0 if k else 3) for b, k in enumerate(kept)), *rows]
-    pattern, place = place_blocks(order, [*body_sizes, *counts], [int(s) for s in start], bodies)
+    start = [int(s) for s in (*(6 * b + (0 if k else 3) for b, k in enumerate(kept)), *rows)]
+    copies = seam(parts[1].order, owner, sizes, start, length) if owner else Seam({}, start, length, start[-1])
+    full = make_pattern(order, sizes, start, place, bodies, length, start[-1])
+    factors, solve = operations(full)
+    worth = max(CHEAPEST, ITERATION * factors / max(1.0, solve))
+    ghosts, spins = mech.body.ghost.any(), mech.body.spin.any()
+    followers = np.any((mech.load.other >= 0) | (mech.load.turning == 1))  # loads whose slopes are left out in part
+    exact = not (ghosts or spins or mech.law.friction.any() or mech.gear.size or followers)
     coupling = bool(_coupled(mech).any())
-    dump = pattern.length + LARGEST**2  # for what is written to the blocks of the ground
+    seams, edges = copies.tables(place, start, sizes)
+    ranges, begin, result = bounds(mech, parts), 0, []
+    for turn, part in enumerate(parts):
+        places = ChainMap(copies.place, place) if turn else place
+        starts = copies.start if turn else start
+        pattern = make_pattern(part.order, sizes, starts, places, bodies, copies.length, copies.unknowns, turn)
+        blocks = sum(sizes[k] * (sizes[k] + 2 * sum(sizes[n] for n in later)) for k, later in part.order)
+        mine = portion(part, begin, begin + blocks, ranges[turn], seams, edges)
+        begin += blocks
+        tables = _tables(mech, kept, light, nodes, pairs, counts, place, places, starts, pattern.spare + LARGEST**2)
+        result.append(
+            Layout(
+                pattern,
+                **tables,
+                complete=int(exact and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
+                worth=worth,
+                costly=int(worth > COSTLY),
+                stiff=int(np.any(joint.soft)),
+                lightness=0.0,
+                floor=floor,
+                portion=mine,
+            )
+        )
+    return tuple(result)
+
+
+def _tables(
+    mech: Mechanism, kept: IntArray, light: NDArray[np.bool_], nodes: IntArray, pairs: Sides, counts: list[int],
+    place: Places, places: Mapping[tuple[int, int], int], starts: list[int], dump: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Where assembly finds what it fills; `dump` is for what is written to the blocks of the ground.
+
+    What eliminated translations leave between joints goes to the `places` and `starts` of this thread.
+    """
+    bodies, rigid = mech.body.size, mech.body.rigid
 
     def sides(transposed: bool, rotation: bool) -> IntArray:
         """Offsets (J, 2) of the part of block (body, joint) or (joint, body) that belongs to one kind of motion."""
@@ -80,8 +143,8 @@ def _layout(
                     result[j, s] = cell + (3 * kept[b] * (1 if transposed else counts[j]) if rotation else 0)
         return result
 
-    shares = _shares(kept, pairs)
-    places = {
+    at_bodies = _shares(kept, pairs)
+    offsets = {
         "turn_rows": sides(False, True),
         "turn_columns": sides(True, True),
         "shift_rows": sides(False, False),
@@ -89,39 +152,35 @@ def _layout(
         "body_body": np.reshape([(place.get((a, b), -1), place.get((b, a), -1)) for a, b in pairs], (-1, 2)),
         "diagonal": np.array([place[bodies + j, bodies + j] for j in range(len(pairs))], dtype=np.int64),
     }
-    last = np.cumsum([len(at) for at in shares])
+    many = np.array([len(at) for at in at_bodies], dtype=np.int64)
+    last, squares = np.cumsum(many), np.cumsum(many**2)
     diagonal = np.array([place[b, b] for b in range(bodies)], dtype=np.int64)
     mass = np.where(mech.body.mass > 0.0, mech.body.mass, 1.0)
-    factors, solve = operations(pattern)
-    ghosts, spins = mech.body.ghost.any(), mech.body.spin.any()
-    followers = np.any((mech.load.other >= 0) | (mech.load.turning == 1))  # loads whose slopes are left out in part
-    exact = not (ghosts or spins or mech.law.friction.any() or mech.gear.size or followers)
-    worth = max(CHEAPEST, ITERATION * factors / max(1.0, solve))
-    return Layout(
-        pattern,
-        body=records(
+    return {
+        "body": records(
             BODY_PLACE,
             compliance=np.append(np.where(kept, 0.0, 1.0 / mass), 0.0),
             kept=np.append(kept, 0),
             block=np.append(diagonal, dump),
             corner=np.append(np.where(rigid, diagonal + kept * 21, dump), dump),
-            stride=np.append(np.where(rigid, turning + 3 * kept, 3), 3),
-            shares=np.append(np.stack([last - [len(at) for at in shares], last], axis=1), [[0, 0]], axis=0),
+            stride=np.append(np.where(rigid, 3 * rigid + 3 * kept, 3), 3),
+            shares=np.append(np.stack([last - many, last], axis=1), [[0, 0]], axis=0),
+            between=np.append(squares - many**2, 0),
         ),
-        joint=records(
-            JOINT_PLACE, light=light, **{name: _spread(part, nodes, mech.joint.size) for name, part in places.items()}
+        "joint": records(
+            JOINT_PLACE, light=light, **{name: _spread(part, nodes, mech.joint.size) for name, part in offsets.items()}
         ),
-        share=records(
-            SHARE, joint=[nodes[j] for at in shares for j, _ in at], side=[s for at in shares for _, s in at]
+        "share": records(
+            SHARE,
+            joint=[nodes[j] for at in at_bodies for j, _ in at],
+            side=[s for at in at_bodies for _, s in at],
+            row=[starts[bodies + j] for at in at_bodies for j, _ in at],
         ),
-        between=np.array([place[bodies + j, bodies + k] for at in shares for j, _ in at for k, _ in at], dtype=int),
-        complete=int(exact and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
-        worth=worth,
-        costly=int(worth > COSTLY),
-        stiff=int(np.any(joint.soft)),
-        lightness=0.0,
-        floor=floor,
-    )
+        "between": np.array(
+            [places[bodies + j, bodies + k] for at in at_bodies for j, _ in at for k, _ in at],
+            dtype=np.int64,
+        ),
+    }
 
 
 def _spread(values: IntArray, nodes: IntArray, count: int) -> IntArray:

@@ -25,7 +25,7 @@ from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.drives import Driven, inputs_at, refuse_friction, require_plain, row_rates
 from porthos.system.full_coordinates import FullCoordinates
 from porthos.system.joint_coordinates import JointCoordinates
-from porthos.system.layout import condensed_layout, exact_layout
+from porthos.system.layout import condensed_layouts, exact_layout
 from porthos.system.loads import Terminal
 from porthos.system.motion import OfDriven, OfMechanism
 from porthos.system.naming import Named
@@ -92,7 +92,12 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     @cached_property
     def condensed(self) -> Layout:
         """The pattern with translations eliminated, on which steps are fast."""
-        return condensed_layout(self.moving)
+        return condensed_layouts(self.moving)[0]
+
+    @cached_property
+    def shared(self) -> tuple[Layout, ...]:
+        """The same divided between two threads, or for one if two are not worthwhile."""
+        return condensed_layouts(self.moving, threads=2)
 
     @cached_property
     def loop_rows(self) -> IntArray:

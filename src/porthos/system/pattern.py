@@ -14,16 +14,19 @@ then the one that has waited longest: a net is taken off at many places in turn,
 from __future__ import annotations
 
 import heapq
+from collections.abc import Mapping
 
 import numpy as np
 
-from porthos.kernels.elimination import NEIGHBOUR, PIVOT, Pattern
+from porthos.kernels.elimination import LARGEST, NEIGHBOUR, PIVOT, SCRATCH, Pattern
 from porthos.notation import records
 
 GROUND = -1
 CROWD = 64  # neighbours from which on all of them count as strangers to each other: to count is quadratic
 Rank = tuple[float, int]
 Sides = list[tuple[int, int]]
+Places = dict[tuple[int, int], int]
+Order = list[tuple[int, list[int]]]  # nodes in order of elimination, each with its later neighbours
 
 
 class _Clusters:
@@ -98,7 +101,7 @@ class _Ordering:
                 self.holding.setdefault(body, []).append(k)
         return neighbours
 
-    def run(self) -> list[tuple[int, list[int]]]:
+    def run(self) -> Order:
         """Nodes in order of elimination, each with its later neighbours.
 
         A joint becomes allowed only when a body next to it is eliminated (the boundary of an eliminated cluster is
@@ -108,7 +111,7 @@ class _Ordering:
         arrival = [-k for k in range(len(self.sizes))]  # when a node got its rank; at first leaves before roots
         heap = [(ranks[k], arrival[k], k) for k in range(self.bodies)]
         heapq.heapify(heap)
-        result: list[tuple[int, list[int]]] = []
+        result: Order = []
         while heap:
             rank, _, k = heapq.heappop(heap)
             if self.done[k] or rank != ranks[k] or not self.allowed(k):
@@ -125,7 +128,7 @@ class _Ordering:
 
 def elimination_order(
     body_sizes: list[int], joint_sizes: list[int], sides: Sides, coupled: list[bool], first: set[int]
-) -> list[tuple[int, list[int]]]:
+) -> Order:
     """Bodies and joints in order of elimination, each with its later neighbours; bodies in `first` come first.
 
     `coupled` joints have rows that couple their two bodies directly.
@@ -143,24 +146,30 @@ def elimination_order(
     return _Ordering([*body_sizes, *joint_sizes], sides, graph, first).run()
 
 
-def place_blocks(
-    order: list[tuple[int, list[int]]], sizes: list[int], start: list[int], bodies: int
-) -> tuple[Pattern, dict[tuple[int, int], int]]:
-    """Lay out all blocks of the eliminated matrix, fill included, in the order in which they are used.
-
-    `start` has the place of each node in the vector of unknowns, and its length. Also returns the offset of each block.
-    """
-    place: dict[tuple[int, int], int] = {}
+def place_blocks(order: Order, sizes: list[int]) -> tuple[Places, int]:
+    """Offsets of all blocks of the eliminated matrix, fill included, in the order in which they are used; their end."""
+    place: Places = {}
     length = 0
     for k, neighbours in order:
         for i, j in [(k, k), *((k, n) for n in neighbours), *((n, k) for n in neighbours)]:
             place[i, j] = length
             length += sizes[i] * sizes[j]
+    return place, length
+
+
+def make_pattern(
+    order: Order, sizes: list[int], start: list[int], place: Mapping[tuple[int, int], int],
+    bodies: int, length: int, unknowns: int, turn: int = 0,
+) -> Pattern:  # fmt: skip
+    """The pattern of an elimination, or of a part of one; `start` has the places of nodes in right-hand sides.
+
+    Threads have scratch memory of their own: this one in its turn.
+    """
     pairs = [(k, n) for k, neighbours in order for n in neighbours]
     nodes, later = [k for k, _ in order], [n for _, n in pairs]
     counts = np.array([len(neighbours) for _, neighbours in order], dtype=np.int64)
     last, filled = np.cumsum(counts), np.cumsum(counts**2)
-    pattern = Pattern(
+    return Pattern(
         pivot=records(
             PIVOT,
             node=nodes,
@@ -181,7 +190,8 @@ def place_blocks(
         ),
         fill=np.array([place[i, j] for _, neighbours in order for i in neighbours for j in neighbours], dtype=np.int64),
         length=length,
-        unknowns=start[-1],
+        unknowns=unknowns,
+        spare=length + turn * SCRATCH,
+        spare_row=unknowns + turn * LARGEST,
         bodies=bodies,
     )
-    return pattern, place

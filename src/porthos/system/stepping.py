@@ -13,7 +13,7 @@ import numpy as np
 
 from porthos.kernels.tables import Layout
 from porthos.notation import Array
-from porthos.system.layout import condensed_layout
+from porthos.system.layout import condensed_layouts
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import reduced_rows
 
@@ -27,20 +27,22 @@ class Stepping(NamedTuple):
 
     condensed: Layout
     slowest: float
+    helping: tuple[Layout, ...] = ()  # that of a second thread
 
 
-def stepping(system: MechanicalSystem, sizes: Array) -> Stepping:
-    """The choice for steps with substeps of these sizes, made at the initial state."""
+def stepping(system: MechanicalSystem, sizes: Array, threads: int = 1) -> Stepping:
+    """The choice for steps with substeps of these sizes, made at the initial state; for two threads, if that pays."""
     if not system.element_names:
-        return Stepping(system.condensed, 0.0)
-    h, known = float(np.abs(sizes).max()), system.elements.steppings
-    if h not in known:
-        ratio = contractions(system, h)
+        layouts = system.shared if threads > 1 else (system.condensed,)
+        return Stepping(layouts[0], 0.0, layouts[1:])
+    case, known = (float(np.abs(sizes).max()), threads), system.elements.steppings
+    if case not in known:
+        ratio = contractions(system, case[0])
         light = ratio < LIGHT
         chosen = np.concatenate([np.zeros(len(system.joint_names), dtype=bool), light])
-        condensed = condensed_layout(system.moving, chosen, float(ratio[light].max(initial=0.0)))
-        known[h] = Stepping(condensed, RUBBING if system.elements.rubs else 0.0)
-    return known[h]
+        layouts = condensed_layouts(system.moving, chosen, float(ratio[light].max(initial=0.0)), threads)
+        known[case] = Stepping(layouts[0], RUBBING if system.elements.rubs else 0.0, layouts[1:])
+    return known[case]
 
 
 def contractions(system: MechanicalSystem, h: float) -> Array:

@@ -1,0 +1,79 @@
+"""The equations of the velocities in PH-MP-GGL, linear in (t, gam') for given q^1, see `reduced_ggl.py`."""
+
+from __future__ import annotations
+
+from porthos.kernels.blocks import OFFSET
+from porthos.kernels.compile import stage
+from porthos.kernels.ggl_correction import add_vector
+from porthos.kernels.pose import Pose, reduced_side, row_vectors
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
+from porthos.kernels.vectors import combine3, cross3, row3, row33
+from porthos.notation import Array
+
+
+@stage
+def velocity_body(mech: Mechanism, b: int, h: float, v0: Array, z: Array, mid: Pose, end: Pose, t: Array, x: Array
+                  ) -> None:  # fmt: skip
+    """Pbar^T M (P(q^1) t + V^0/2 - (q^1 - q^0)) of body b."""
+    at, m = 6 * b, mech.body[b].mass
+    for k in range(3):
+        x[at + k] = m * (t[at + k] + 0.5 * h * v0[b, 0, k] - 2.0 * z[at + k])
+    a, omega, total = (z[at + 3], z[at + 4], z[at + 5]), (t[at + 3], t[at + 4], t[at + 5]), (0.0, 0.0, 0.0)
+    for i in range(1, 4):
+        d, w = row33(mid.q, b, i), row33(v0, b, i)
+        rate, moved = cross3(omega, row33(end.q, b, i)), cross3(a, d)
+        y = combine3(1.0, combine3(1.0, rate, 0.5 * h, w), -2.0, moved)
+        total = combine3(1.0, total, mech.body[b].euler[i - 1], cross3(d, y))
+    x[at + 3], x[at + 4], x[at + 5] = total
+
+
+@stage
+def velocity_joint(mech: Mechanism, j: int, mid: Pose, end: Pose, t: Array, x: Array) -> None:
+    """Add Pbar^T Gbar^T gam' to the rows of the bodies and set those of a joint, G(q^1) P(q^1) t."""
+    ground, first = 6 * mech.body.size, 6 * (mech.body.size + 1)
+    for r in range(mech.joint[j].first & OFFSET, mech.joint[j].last & OFFSET):
+        kind, row = mech.row[r].kind, first + r
+        if mech.row[r].law >= 0:
+            x[row] = 0.0
+        elif kind == COINCIDE:
+            gam, gap = (t[row], t[row + 1], t[row + 2]), (0.0, 0.0, 0.0)
+            for s in range(2):
+                at, k, sign = 6 * mech.row[r].body[s], mech.row[r].marker[s, 1], 2.0 * s - 1.0
+                if at == ground:
+                    continue
+                add_vector(x, at, sign, gam)
+                add_vector(x, at + 3, 1.0, cross3(row3(mid.marker, k), gam))
+                rate = cross3((t[at + 3], t[at + 4], t[at + 5]), row3(end.marker, k))
+                gap = combine3(1.0, gap, 1.0, combine3(sign, (t[at], t[at + 1], t[at + 2]), 1.0, rate))
+            x[row], x[row + 1], x[row + 2] = gap
+        elif kind == ANGLE:
+            a, b = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3
+            ku, kw = mech.row[r].marker[0, 0], mech.row[r].marker[1, 1]
+            torque = cross3(row3(mid.marker, ku), row3(mid.marker, kw))
+            if a < ground:
+                add_vector(x, a, t[row], torque)
+            if b < ground:
+                add_vector(x, b, -t[row], torque)
+            axis = cross3(row3(end.marker, ku), row3(end.marker, kw))
+            x[row] = axis[0] * (t[a] - t[b]) + axis[1] * (t[a + 1] - t[b + 1]) + axis[2] * (t[a + 2] - t[b + 2])
+        elif kind == GENERAL:
+            velocity_general_row(mech, r, mid, end, t, x)
+
+
+@stage
+def velocity_general_row(mech: Mechanism, r: int, mid: Pose, end: Pose, t: Array, x: Array) -> None:
+    """`velocity_joint` for any row."""
+    ground, row = mech.body.size, 6 * (mech.body.size + 1) + r
+    u, w = row_vectors(mech, mid.q, mid.marker, r)
+    u1, w1 = row_vectors(mech, end.q, end.marker, r)
+    x[row] = 0.0
+    for s in range(2):
+        if mech.row[r].body[s] == ground:
+            continue
+        at = 6 * mech.row[r].body[s]
+        shift, torque = reduced_side(mech, mid, r, s, u, w)
+        add_vector(x, at, t[row], shift)
+        add_vector(x, at + 3, t[row], torque)
+        shift, torque = reduced_side(mech, end, r, s, u1, w1)
+        for k in range(3):
+            x[row] += shift[k] * t[at + k] + torque[k] * t[at + 3 + k]

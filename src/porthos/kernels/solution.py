@@ -1,0 +1,149 @@
+"""The solution of the linear equations of an iteration, by one thread or by two.
+
+Each thread eliminates the pivots of its own portion. What the second one changes in pivots of the leader it fills into
+copies at the seam, which the leader adds up before it goes on.
+"""
+
+from __future__ import annotations
+
+from porthos.kernels.blocks import OFFSET
+from porthos.kernels.compile import frame, stage
+from porthos.kernels.crew import BROKEN, LEFT, REDUNDANT, WENT, Crew, Portion, meet, tell, total
+from porthos.kernels.elimination import Factors, backward, clear, factorise, fold, forward
+from porthos.kernels.joints import add_compliance, condense, expand
+from porthos.kernels.light import light_changes, loudness
+from porthos.kernels.newton import ROUND_OFF, RUNNING, SINGULAR, SMALLEST_MOTION, STALLED, Habit, Newton
+from porthos.kernels.pose import Pose
+from porthos.kernels.tables import Layout, Mechanism
+from porthos.kernels.update import subtract, update_size
+from porthos.kernels.workspace import Workspace
+from porthos.notation import Array, IntArray
+
+
+@stage
+def clear_copies(crew: Crew, copies: IntArray, a: Array) -> None:
+    """Nothing has come to the copies at the seam yet."""
+    if crew.me > 0:
+        for k in range(copies.shape[0]):
+            clear(a, copies[k, 0], copies[k, 0] + copies[k, 2])
+
+
+@stage
+def open_matrix(crew: Crew, portion: Portion, factors: Factors) -> None:
+    """Clear the blocks of a portion."""
+    clear(factors.data, portion.span[0], portion.span[1])
+    clear_copies(crew, portion.seam, factors.data)
+    clear_copies(crew, portion.edge, factors.scale)
+
+
+@frame
+def eliminate(
+    crew: Crew, mech: Mechanism, layout: Layout, n: int, mid: Pose, end: Pose, factors: Factors
+) -> tuple[int, bool]:
+    """Complete the matrix in leg n and factorise it; returns the number of redundant rows, and whether it is singular.
+
+    All threads meet before the last leg.
+    """
+    portion, leg = layout.portion, layout.portion.leg[n]
+    for i in range(leg.settled[0] & OFFSET, leg.settled[1] & OFFSET):
+        add_compliance(mech, layout, portion.body[i] & OFFSET, mid, end, factors.data)
+    if n == portion.leg.size - 1:
+        meet(crew)
+        if crew.me == 0:
+            fold(portion.seam, factors.data)
+            fold(portion.edge, factors.scale)
+    found = factorise(layout.pattern, leg.pivot[0], leg.pivot[1], factors.data, factors.scale, layout.floor)
+    return max(0, found), found < 0
+
+
+@stage
+def judge(crew: Crew, redundant: int, broken: bool, iteration: int, habit: Habit) -> int:
+    """Whether to go on with all factors: a singular one after the first iteration is a sign of divergence.
+
+    All threads meet.
+    """
+    tell(crew, REDUNDANT, 1.0 * redundant)
+    tell(crew, BROKEN, 1.0 if broken else 0.0)
+    meet(crew)
+    if total(crew, REDUNDANT) > 0.0:
+        habit.redundant[0] = 1
+    if total(crew, BROKEN) > 0.0:
+        return SINGULAR if iteration == 1 else STALLED
+    return RUNNING
+
+
+@frame
+def reduce(crew: Crew, mech: Mechanism, layout: Layout, n: int, end: Pose, factors: Factors, x: Array) -> None:
+    """Condense the right-hand side in leg n, and substitute forward. All threads meet before the last leg."""
+    portion, leg = layout.portion, layout.portion.leg[n]
+    if n == 0:
+        clear_copies(crew, portion.edge, x)
+    for i in range(leg.settled[0] & OFFSET, leg.settled[1] & OFFSET):
+        condense(mech, layout, portion.body[i] & OFFSET, end, x)
+    if n == portion.leg.size - 1:
+        meet(crew)
+        if crew.me == 0:
+            fold(portion.edge, x)
+    forward(layout.pattern, leg.pivot[0], leg.pivot[1], factors.data, x)
+
+
+@frame
+def resolve(crew: Crew, mech: Mechanism, layout: Layout, mid: Pose, factors: Factors, x: Array) -> None:
+    """Turn a right-hand side reduced in all legs into the update of all unknowns. All threads meet behind the last."""
+    portion, last = layout.portion, layout.portion.leg.size - 1
+    for k in range(last + 1):
+        leg = portion.leg[last - k]
+        backward(layout.pattern, leg.pivot[0], leg.pivot[1], factors.data, x)
+        if k == 0:
+            meet(crew)
+            unfold(crew, portion.edge, x)
+        for i in range(leg.settled[0] & OFFSET, leg.settled[1] & OFFSET):
+            expand(mech, layout, portion.body[i] & OFFSET, mid, x)
+
+
+@stage
+def unfold(crew: Crew, copies: IntArray, a: Array) -> None:
+    """Fill the copies at the seam."""
+    if crew.me > 0:
+        for k in range(copies.shape[0]):
+            for i in range(copies[k, 2]):
+                a[copies[k, 0] + i] = a[copies[k, 1] + i]
+
+
+@frame
+def find_update(
+    crew: Crew, mech: Mechanism, layout: Layout, newton: Newton, first: bool, ws: Workspace, factors: Factors
+) -> float:
+    """The update of all unknowns from what `reduce` left in ws.x; by which ratio the next one is smaller for light
+    elements.
+
+    It is refined by their echo if the next one would be needed for what they leave of this one; after the first there
+    is another in any case.
+    """
+    portion, bodies, unit, ratio = layout.portion, mech.body.size, 1.0 / newton.length, layout.lightness
+    x = ws.x
+    for echo in range(2):
+        resolve(crew, mech, layout, ws.mid, factors, x)
+        if ratio == 0.0 or echo == 1:
+            break
+        for part in range(2):
+            clear(ws.echo, portion.bounds[part, 0], portion.bounds[part, 1])
+        if crew.me == 0:  # the ground, scratch so far, does not move
+            clear(ws.x, 6 * bodies, 6 * bodies + 6)
+        motion = max(SMALLEST_MOTION, 2.0 * update_size(crew, WENT, portion, bodies, ws.z, unit)[1])
+        left = ratio * update_size(crew, LEFT, portion, bodies, ws.x, unit)[1] / motion
+        if not (ratio * left if first else left) > ROUND_OFF:
+            return ratio
+        for n in range(portion.leg.size):
+            light_changes(mech, layout, n, ws.mid, ws.give, ws.z, ws.x, ws.echo)
+            if n == 0:
+                meet(crew)
+            reduce(crew, mech, layout, n, ws.end, factors, ws.echo)
+        x = ws.echo
+    if ratio == 0.0:
+        return 0.0
+    share = 1.0 / (1.0 + loudness(crew, portion, ws.x, ws.echo, unit))
+    for part in range(2):
+        subtract(ws.x, share, ws.echo, portion.bounds[part, 0], portion.bounds[part, 1])
+    meet(crew)
+    return ratio * ratio
