@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import time
 from unittest.mock import patch
 
 import numpy as np
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 from mechanisms import loops, trees, with_drive, with_elements
 
 import porthos as ph
+from porthos.integrate.crew import together
+from porthos.integrate.march import empty_record
 from porthos.system import portions
 from porthos.system.layout import operations
 from porthos.system.stepping import stepping
@@ -67,6 +71,16 @@ def net(size: int) -> ph.Model:
     return model
 
 
+def pendulums(count: int) -> ph.Model:
+    """Bars side by side at the ground, with nothing in common; a drive turns one of them."""
+    model = ph.Model("pendulums", gravity=(0, 0, -9.81))
+    for k in range(count):
+        model.body(f"bar{k}", ph.Box(0.1, (0.01, 0.01, 0.1)), (0.05, 0.1 * k, -0.05))
+        model.revolute(f"hinge{k}", model.ground, f"bar{k}", at=(0, 0.1 * k, 0), axis=(0, 1, 0))
+    model.turn_drive("drive", "ground", "bar3", at=(0, 0.3, 0), axis=(0, 1, 0), angle=ph.Sine(0.2, 3.0))
+    return model
+
+
 def shared(model: ph.Model, scheme: ph.Scheme, h: float = H) -> bool:
     """Whether two threads make the steps."""
     return len(stepping(model.assemble(), h * np.array(scheme.fractions), 2).helping) == 1
@@ -83,7 +97,9 @@ def close(a: ph.Trajectory, b: ph.Trajectory) -> None:
 
 @pytest.mark.parametrize(("one", "two"), PAIRS, ids=by_name)
 @pytest.mark.parametrize(
-    "model", [chain(200), chain(160, "revolute"), comb(50), net(14)], ids=["balls", "hinges", "comb", "net"]
+    "model",
+    [chain(200), chain(160, "revolute"), comb(50), net(14), pendulums(150)],
+    ids=["balls", "hinges", "comb", "net", "pendulums"],
 )
 def test_two_threads_make_the_steps_of_one(one, two, model):
     assert shared(model, two)
@@ -162,6 +178,25 @@ def test_a_controller_is_asked_by_the_leader_alone():
         runs.append(ph.simulate(model, ph.Midpoint(threads=threads), H, 20 * H, inputs={"hand": hold}))
         assert len(asked) == len(set(asked))
     close(*runs)
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_no_thread_waits_for_one_that_failed(failing):
+    def march(crew, *_):
+        if crew.me == failing:
+            raise MemoryError("full")
+        end = time.monotonic() + 10.0
+        while ctypes.c_int64.from_address(crew.other).value < 1:
+            assert time.monotonic() < end, "it waits in vain"
+        return 0, 1
+
+    system = chain(150).assemble()
+    scheme, wrench = ph.Midpoint(threads=2), np.zeros((1, 0, 6))
+    q, v = system.initial_arrays()
+    memory = scheme.start(system, np.array([H]), q, v, wrench[0])
+    arguments = scheme.arguments(system, np.array([H]), wrench, 1, q, v, memory, empty_record(system, 1))
+    with pytest.raises(MemoryError, match="full"):
+        together(march, arguments, system.shared[1:], exact=False)
 
 
 def test_threads_other_than_one_or_two_are_refused():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any
 
@@ -17,6 +17,7 @@ from porthos.kernels.tiny import flushed
 from porthos.notation import Array, IntArray
 from porthos.system.layout import idle_layout
 
+ENDLESS = 2**62  # meetings
 LINE = 16  # numbers between what two threads write, so that they do not share a line of a cache
 
 
@@ -41,10 +42,18 @@ def together(
         return run(arguments)
     meetings, told = np.zeros((2, LINE), dtype=np.int64), np.zeros((2, PLACES))
     leader, helper = (Crew(me, 2, _address(meetings[me]), _address(meetings[1 - me]), told) for me in range(2))
-    thread = threading.Thread(target=run, args=(_assisting(helper, helping[0], *arguments[1:]),), daemon=True)
-    thread.start()
-    ended = run((leader, *arguments[1:]))
-    thread.join()
+
+    def come(me: int, *arguments: Any) -> tuple[int, int]:
+        """The part of a thread. When it is over, or has failed, the other one does not wait for it any more."""
+        try:
+            return run(arguments)
+        finally:
+            meetings[me, 0] = ENDLESS
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(come, 1, *_assisting(helper, helping[0], *arguments[1:]))
+        ended = come(0, leader, *arguments[1:])
+        other.result()
     return ended
 
 

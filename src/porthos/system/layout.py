@@ -104,7 +104,7 @@ def _layouts(
         starts = copies.start if turn else start
         pattern = make_pattern(part.order, sizes, starts, places, bodies, copies.length, copies.unknowns, turn)
         blocks = sum(sizes[k] * (sizes[k] + 2 * sum(sizes[n] for n in later)) for k, later in part.order)
-        mine = portion(part, begin, begin + blocks, ranges[turn], seams, edges)
+        mine = portion(part, len(parts), begin, begin + blocks, ranges[turn], seams, edges)
         begin += blocks
         tables = _tables(mech, kept, light, nodes, pairs, counts, place, places, starts, pattern.spare + LARGEST**2)
         result.append(

@@ -106,9 +106,8 @@ def plans(mech: Mechanism, order: Order, nodes: IntArray, owner: dict[int, int] 
         return LEADER if mine == 0 else HELPER if mine == len(parts) else COMMON
 
     special = set(special_joints(mech).tolist())
-    joints = [
-        COMMON if j in special else who([*pair, *([place[j]] if j in place else [])]) for j, pair in enumerate(pairs)
-    ]
+    joined = [[*pair, place[j]] if j in place else pair for j, pair in enumerate(pairs)]
+    joints = [COMMON if j in special else who(parts) for j, parts in enumerate(joined)]
     loads = [who(pair) for pair in pushed]
     seamed = {b for j, t in enumerate(joints) if t == COMMON for b in pairs[j]}
     seamed |= {b for i, t in enumerate(loads) if t == COMMON for b in pushed[i]}
@@ -130,7 +129,9 @@ def special_joints(mech: Mechanism) -> IntArray:
     return np.unique(np.searchsorted(mech.joint.first, rows, side="right") - 1)
 
 
-def portion(plan: Plan, begin: int, end: int, bounds: IntArray, seam: IntArray, edge: IntArray) -> Portion:
+def portion(
+    plan: Plan, threads: int, begin: int, end: int, bounds: IntArray, seam: IntArray, edge: IntArray
+) -> Portion:
     """What a thread does, in one leg if it is alone; its blocks are in the range from `begin` to `end`."""
     own, whole = len(plan.order) - plan.common, len(plan.order)
     leg = np.zeros(3, dtype=LEG).view(np.recarray)
@@ -140,7 +141,7 @@ def portion(plan: Plan, begin: int, end: int, bounds: IntArray, seam: IntArray, 
         ends = np.array([0, len(first), len(lists[name]), len(lists[name])])
         leg[name] = np.stack([ends[:-1], ends[1:]], axis=1)
     leg.settled[1], leg.pivot[1], leg.pivot[2] = (0, len(lists["body"])), (0, own), (own, whole)
-    legs, span = leg if len(seam) else leg[1:2], np.array([begin, end])
+    legs, span = leg[1:2] if threads == 1 else leg, np.array([begin, end])
     return Portion(legs, span=span, bounds=bounds, seam=seam, edge=edge, **lists)
 
 
@@ -156,7 +157,7 @@ class Seam(NamedTuple):
         """Places of copies, of what they are copies of, and lengths: of blocks and of right-hand sides."""
         blocks = [(at, place[i, j], sizes[i] * sizes[j]) for (i, j), at in self.place.items()]
         rows = [(at, start[k], sizes[k]) for k, at in enumerate(self.start[:-1]) if at != start[k]]
-        return (np.array(part, dtype=np.int64).reshape(-1, 3) for part in (blocks, rows))  # type: ignore[return-value]
+        return np.array(blocks, dtype=np.int64).reshape(-1, 3), np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
 def seam(order: Order, owner: dict[int, int], sizes: list[int], start: list[int], length: int) -> Seam:
