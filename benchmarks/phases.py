@@ -29,13 +29,13 @@ STEP, TRIALS, BODY_CALLS = 1e-3, 9, 12800
 @njit
 def guess(n, memory, habit, portion, z):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.guess(memory, 0, 6, habit, portion.bounds, z)
+        newton.guess_all(memory, 0, 6, habit, portion.bounds, z)
 
 
 @njit
 def remember(n, crew, memory, portion, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.remember(crew, ERRORS, memory, 0, ws.z, portion.bounds, ws.x)
+        newton.remember_all(crew, ERRORS, memory, 0, ws.z, portion.bounds, ws.x)
 
 
 @njit
