@@ -90,9 +90,9 @@ def close(a: ph.Trajectory, b: ph.Trajectory) -> None:
     """Two runs agree up to round-off."""
     assert a.status is b.status is ph.Status.OK, (a.message, b.message)
     length, speed = max(1.0, a.system.length), max(1.0, np.abs(a.v).max())
-    np.testing.assert_allclose(a.q, b.q, atol=1e-11 * length)
-    np.testing.assert_allclose(a.v, b.v, atol=1e-9 * speed)
-    np.testing.assert_allclose(a.energy, b.energy, atol=1e-11 * max(1.0, np.abs(a.energy).max()))
+    np.testing.assert_allclose(a.q, b.q, rtol=0.0, atol=1e-12 * length)
+    np.testing.assert_allclose(a.v, b.v, rtol=0.0, atol=1e-10 * speed)
+    np.testing.assert_allclose(a.energy, b.energy, rtol=0.0, atol=1e-11 * max(1.0, np.abs(a.energy).max()))
 
 
 @pytest.mark.parametrize(("one", "two"), PAIRS, ids=by_name)
