@@ -157,7 +157,7 @@ def test_the_exact_matrix_takes_over_with_two_threads(one, two):
 @pytest.mark.parametrize("scheme", [ph.Midpoint(threads=2), ph.MidpointGGL(threads=2)], ids=by_name)
 def test_two_threads_stop_together_where_a_step_fails(scheme):
     model = chain(150)
-    model.body("top", ph.Sphere(0.1, 0.1), (0, 0, 5), angular_velocity=(4000.0, 0.0, 0.0))
+    model.body("top", ph.Sphere(0.1, 0.1), (0, 0, 5), angular_velocity=(5000.0, 0.0, 0.0))
     with pytest.raises(ph.SimulationError) as caught:
         ph.simulate(model, scheme, H, 50 * H)
     assert caught.value.status is ph.Status.STEP_TOO_LARGE

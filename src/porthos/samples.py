@@ -13,7 +13,10 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import types
 from numba.core.caching import IndexDataCacheFile
+from numba.core.targetconfig import TargetConfig
+from numba.core.types.functions import BaseFunction
 
 from porthos.integrate.march import empty_record
 from porthos.integrate.midpoint import Midpoint, MidpointGGL
@@ -28,6 +31,7 @@ from porthos.system.nodal import NodalMatrix
 Sample = tuple[Any, tuple[Any, ...]]  # a kernel and its arguments
 PATIENCE = 5.0  # seconds for another process to save a kernel
 SCHEMES = {ahead.MIDPOINT: Midpoint(), ahead.GGL: MidpointGGL()}
+PLAIN = (types.Number, types.Boolean, types.Array, types.Record, types.BaseTuple, types.Literal)
 
 
 def pendulum() -> MechanicalSystem:
@@ -50,6 +54,31 @@ def samples(part: str) -> Iterator[Sample]:
         yield scheme.compiled, scheme.arguments(system, sizes, wrench, 1, q, v, memory, empty_record(system, 1))
         if tiny.X86:
             yield tiny.exchange, (1,)
+
+
+def quicken() -> None:
+    """Let numba remember what an operator gives for plain types; it would try all its forms for each use again.
+
+    Nor does it look through all options then, set or not, to tell whether two compilations have the same.
+    """
+    ask, known = BaseFunction.get_call_type, dict[Any, Any]()
+
+    def remembered(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(isinstance(argument, PLAIN) for argument in args):
+            return ask(self, context, args, kws)
+        found = known.get((self, tuple(args)))
+        if found is None or found.args not in self._impl_keys:
+            found = known[self, tuple(args)] = ask(self, context, args, kws)
+        return found
+
+    def same(self: Any, other: Any) -> Any:
+        if not isinstance(other, TargetConfig):
+            return NotImplemented
+        return self._values == other._values or self.values() == other.values()
+
+    BaseFunction.get_call_type = remembered  # type: ignore[method-assign]
+    TargetConfig.__eq__ = same  # type: ignore[method-assign]
+    TargetConfig.__hash__ = lambda self: hash(type(self))  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -77,6 +106,7 @@ def main(parts: list[str]) -> None:
             save(self, key, data)
 
     IndexDataCacheFile.save = save_alone  # type: ignore[method-assign]
+    quicken()
     for part in parts:
         for kernel, arguments in samples(part):
             kernel.compile(tuple(numba.typeof(argument) for argument in arguments))

@@ -274,7 +274,8 @@ def _fill(
             ended, made = scheme.rule.advance(
                 system, sizes, wrench, every, run.q, run.v, run.memory, part._replace(feedback=controllers.feedback)
             )
-            reached, (made, run.status) = made, _followed(system, part, wrench, made, STATUS[ended], every, sizes.size)
+            reached, run.status = made, STATUS[ended]
+            made = _followed(run, system, part, wrench, made, every, sizes.size)
             _go_back(run, before, part, made // every if made < reached else None)
             failed = run.status not in (Status.OK, Status.INTERRUPTED)  # in a step for which controllers were asked
             controllers.hold(wrench[:: sizes.size][: made + failed], made)
@@ -304,16 +305,23 @@ def _fill(
 
 
 def _followed(
-    system: MechanicalSystem, record: Record, wrench: Array, made: int, status: Status, every: int, substeps: int
-) -> tuple[int, Status]:
-    """The steps made and how they ended; if a recorded state lost a drive, those before it."""
-    recorded, interval = made // every, every * substeps
-    s = wrench[interval - 1 : recorded * interval : interval, system.mech.load.size :, 1]
-    for k in range(0, recorded if system.drives else 0, TOGETHER):
-        astray = np.flatnonzero(lost(system, record.q[k : min(k + TOGETHER, recorded)], s[k : k + TOGETHER]))
+    run: _Run, system: MechanicalSystem, record: Record, wrench: Array, made: int, every: int, substeps: int
+) -> int:
+    """The steps made; if a recorded state, or the last one, lost a drive, those up to the recorded state before it."""
+    if not system.drives:
+        return made
+    recorded = made // every
+    s = wrench[substeps - 1 :: substeps, system.mech.load.size :, 1]
+    for k in range(0, recorded, TOGETHER):
+        some = slice(k, min(k + TOGETHER, recorded))
+        astray = np.flatnonzero(lost(system, record.q[some], s[every - 1 :: every][some]))
         if astray.size:
-            return (k + int(astray[0])) * every, Status.NEWTON_STALLED
-    return made, status
+            run.status = Status.NEWTON_STALLED
+            return (k + int(astray[0])) * every
+    if made % every and lost(system, run.q[None, :-1], s[made - 1 : made])[0]:
+        run.status = Status.NEWTON_STALLED
+        return recorded * every
+    return made
 
 
 def _go_back(run: _Run, before: tuple[Array, Array], record: Record, states: int | None) -> None:

@@ -15,7 +15,7 @@ from porthos.kernels import ahead
 from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
-from porthos.kernels.newton import LIGHT_ORDERS, ORDERS, Habit, Memory, Newton
+from porthos.kernels.newton import ORDERS, Habit, Memory, Newton, floor
 from porthos.kernels.pose import Pose
 from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_ggl import march_ggl
@@ -77,7 +77,7 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
         condensed, angles = stepping(system, sizes, self.threads).condensed, system.moving.law.about.copy()
         fast, sure = factors(condensed.pattern), factors(system.exact.pattern)
-        guess = _memory(z, LIGHT_ORDERS if condensed.lightness > 0.0 else ORDERS)
+        guess = _memory(z, ORDERS)
         return MidpointMemory(guess, habit, _workspace(system, condensed), _sums(system), fast, sure, angles)
 
     def angles(self, memory: MidpointMemory) -> Array:
@@ -130,7 +130,7 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         chosen = stepping(system, sizes if about is None else about, self.threads)
         ghosts = system.mech.body.ghost.any() or system.mech.body.spin.any()
         slowest = max(chosen.slowest, 10 * GHOST if ghosts else 0.0)
-        newton = Newton(self.tolerance, self.max_iterations, system.length, slowest)
+        newton = Newton(self.tolerance, self.max_iterations, system.length, slowest, floor(len(system.body_names)))
         mech, law = system.moving, system.moving.law.copy()  # a run counts turns in a table of its own
         law.about[:] = memory.angles
         mech = mech._replace(law=law, marker=mech.marker.copy() if system.drives else mech.marker)  # drives turn some
@@ -180,7 +180,7 @@ class MidpointGGL(_ReducedScheme):
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """The same, and memory for the velocity level."""
         memory, bodies = super().memory(system, sizes, z), len(system.body_names) + 1
-        last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 2)), np.zeros((bodies, 3, 3))
+        last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 3)) * [1.0, 1.0, 0.0], np.zeros((bodies, 3, 3))
         return memory._replace(
             more=(
                 Levels(
@@ -201,7 +201,7 @@ class MidpointGGL(_ReducedScheme):
         super().renew(system, memory, sizes, q, v, z, more)
         (levels,) = memory.more
         levels.last[:-6] = sizes[0] / 2 * twists(system, q, v).ravel()
-        levels.rate[:] = 1.0
+        levels.rate[:] = 1.0, 1.0, 0.0
         _repeat(levels.memory, np.zeros_like(z))
 
 

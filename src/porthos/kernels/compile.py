@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite.binding import parse_assembly
 from numba.core.compiler import Compiler
 
 
@@ -35,15 +36,34 @@ def cache_folder() -> Path:
 
 
 class _Part(Compiler):
-    """Compiles what only other kernels call. It is optimised where it is linked in, so not by itself: a numba that
-    does not know the method replaced here would only be slower."""
+    """Compiles what only other kernels call: nobody asks for its machine code, so none is made. A numba that does not
+    know the method replaced here would only be slower."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         library = self.state.targetctx.codegen().create_library("part of a kernel")
         library.enable_object_caching()
-        library._optimize_final_module = lambda: None
+        library._finalize_final_module = lambda: _keep_for_linking(library)
         self.state.library = library
+
+
+def _keep_for_linking(library: Any) -> None:
+    """Let the machine know of the environments of a module only, and callers of all of it."""
+    library._finalized = True  # enough for those that link it in
+    library._get_module_for_linking()
+    names = [str(each) for each in library._final_module.global_variables if each.name.startswith("_ZN08NumbaEnv")]
+    library._final_module = parse_assembly(
+        "\n".join([str(library._codegen._create_empty_module(library.name)), *names])
+    )
+    type(library)._finalize_final_module(library)
+
+
+class _Frame(_Part):
+    """Compiles a part that is optimised where it is linked in, so not by itself."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.library._optimize_final_module = lambda: None
 
 
 _config: Any = numba.config
@@ -63,6 +83,10 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def _part(pipeline: type[_Part], **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    return _compiler(no_cpython_wrapper=True, pipeline_class=pipeline, **options)
+
+
 def signed(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """An entry with one signature, compiled when it is defined: functions among its arguments need to be declared."""
     return _compiler(signature_or_function=signature)
@@ -70,8 +94,10 @@ def signed(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 entry = _compiler()
 loop = _compiler(_nrt=False, nogil=True)
-kernel = _compiler(no_cpython_wrapper=True, pipeline_class=_Part)
-inner = _compiler(no_cpython_wrapper=True, _nrt=False)
-algebra = _compiler(no_cpython_wrapper=True, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
-stage = _compiler(no_cpython_wrapper=True, _nrt=False, forceinline=True)
-frame = _compiler(no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False, forceinline=True)
+kernel = _compiler(no_cpython_wrapper=True, pipeline_class=_Frame)
+inner = _compiler(no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False)
+algebra = _compiler(
+    no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"}
+)
+stage = _compiler(no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False, forceinline=True)
+frame = _compiler(no_cpython_wrapper=True, pipeline_class=_Frame, _nrt=False, forceinline=True)

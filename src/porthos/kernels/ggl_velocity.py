@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
+from porthos.kernels.crew import Crew, Portion
 from porthos.kernels.ggl_correction import add_vector
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
+from porthos.kernels.update import loudness
 from porthos.kernels.vectors import combine3, cross3, row3, row33
 from porthos.notation import Array
+
+LOUDEST = 0.4  # rho that is believed
 
 
 @stage
@@ -77,3 +81,23 @@ def velocity_general_row(mech: Mechanism, r: int, mid: Pose, end: Pose, t: Array
         shift, torque = reduced_side(mech, end, r, s, u1, w1)
         for k in range(3):
             x[row] += shift[k] * t[at + k] + torque[k] * t[at + 3 + k]
+
+
+@stage
+def stretch(
+    crew: Crew, portion: Portion, again: bool, share: float, unit: float, x: Array, last: Array, s: int, rate: Array
+) -> float:
+    """The factor 1/(1 - rho) of an update x that takes with it what the matrix leaves over, as far as that is rho x.
+
+    The matrix has what forces in joints do when bodies turn, of which velocities know nothing: of an error e a sweep
+    leaves E e. If the one before took `share` of the update `last`, x = (1 - share) last + share E last tells rho.
+    It is asked `again` where both are above round-off.
+    """
+    if again:
+        rho = (loudness(crew, portion, last, x, unit) - 1.0 + share) / share
+        rate[s, 2] = rho if abs(rho) < LOUDEST else 0.0  # also where an iteration diverges
+    for i in range(portion.body.size):
+        b = portion.body[i] & OFFSET
+        for k in range(6 * b, 6 * b + 6):
+            last[k] = x[k]
+    return 1.0 / (1.0 - rate[s, 2])

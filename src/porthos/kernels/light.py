@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
-from porthos.kernels.crew import COMMON, TOTAL, Crew, Portion, meet, tell, total
 from porthos.kernels.elements import length_law, turn_law, value_law
 from porthos.kernels.pose import Pose, add_row_force, row_change
 from porthos.kernels.tables import LENGTH, TURN, Layout, Mechanism
@@ -145,18 +144,3 @@ def light_changes(
             else:
                 add_row_force(mech, r, mid, 0.5 * give[r, 0] * row_change(mech, r, mid, x), y)
             r += 1
-
-
-@stage
-def loudness(crew: Crew, portion: Portion, x: Array, echo: Array, unit: float) -> float:
-    """rho of the echo of x, as far as it is rho x; within bounds, also where an iteration diverges."""
-    common, whole = 0.0, 0.0
-    for b in range(portion.body.size):
-        i = 6 * (portion.body[b] & OFFSET)
-        for k in range(i, i + 3):
-            common += unit * unit * x[k] * echo[k] + x[k + 3] * echo[k + 3]
-            whole += unit * unit * x[k] * x[k] + x[k + 3] * x[k + 3]
-    tell(crew, COMMON, common)
-    tell(crew, TOTAL, whole)
-    meet(crew)
-    return max(-0.5, min(0.5, total(crew, COMMON) / total(crew, TOTAL)))

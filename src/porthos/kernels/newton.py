@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 from porthos.kernels.blocks import OFFSET
@@ -15,6 +16,7 @@ CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR, STRAYED = 0, 1, 2, 3, 5
 RUNNING = -1
 
 ROUND_OFF = 1e-15
+FEW = 4.0  # root of the number of bodies up to which updates are held to round-off one by one
 NOISE = 1e-11  # updates below this that stop shrinking have reached the round-off floor
 ACCEPTED = 1e-9  # so have updates that stay below this up to the last iteration
 STUCK = 0.5  # ratio of updates at the round-off floor
@@ -24,8 +26,7 @@ LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
 FEEDBACK = 0.1  # share of the position error of the last step that is removed in this one
 PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
 EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
-ORDERS = 7  # orders of extrapolation that compete for the starting guess: 0 .. ORDERS - 1
-LIGHT_ORDERS = 9  # where there are light force elements: a better guess spares a solve for them
+ORDERS = 9  # orders of extrapolation that compete for the starting guess: 0 .. ORDERS - 1
 
 
 class Newton(NamedTuple):
@@ -35,6 +36,7 @@ class Newton(NamedTuple):
     iterations: int
     length: float  # size of the mechanism, the unit of displacements
     slowest: float  # ratio of successive updates that has to be expected although the first ones may shrink faster
+    floor: float  # relative size of updates that energy does not feel any more
 
 
 class Habit(NamedTuple):
@@ -57,21 +59,29 @@ class Memory(NamedTuple):
     steps: IntArray  # (S,) steps made
 
 
+def floor(bodies: int) -> float:
+    """What the root mean square over the bodies of an update may be, relative to the motion, to leave the energy alone.
+
+    Errors of single bodies have no common sign: what they do to the energy is smaller by the root of their number.
+    """
+    return ROUND_OFF * max(1.0, sqrt(bodies) / FEW)
+
+
 @inner
-def finished(size: float, previous: float, tolerance: float, quadratic: bool, slowest: float, stuck: float) -> bool:
+def finished(size: float, previous: float, newton: Newton, quadratic: bool, slowest: float, stuck: float) -> bool:
     """Whether the update just made was the last one needed; no iteration is spent to see a vanishing update.
 
     With ratio = size/previous the next update would be size ratio^2 if convergence is quadratic (exact Newton
     matrix), size ratio if it is linear (matrix with terms left out); but a ratio below `slowest` is not believed. Small
     updates whose ratio is above `stuck` have reached the round-off floor.
     """
-    if size <= max(tolerance, ROUND_OFF):
+    if size <= max(newton.tolerance, newton.floor):
         return True
     if previous <= 0.0:
         return False
     ratio = size / previous
     coming = size * ratio * ratio if quadratic else size * max(ratio, slowest)
-    if ratio < 1.0 and coming < max(ROUND_OFF, 0.1 * tolerance):
+    if ratio < 1.0 and coming < max(newton.floor, 0.1 * newton.tolerance):
         return True
     return size < NOISE and ratio > stuck
 

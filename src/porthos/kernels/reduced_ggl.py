@@ -32,14 +32,13 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, correct_body, correct_joint
-from porthos.kernels.ggl_velocity import velocity_body, velocity_joint
+from porthos.kernels.ggl_velocity import stretch, velocity_body, velocity_joint
 from porthos.kernels.joints import joint_rows
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
     LARGEST_TURN,
     NOISE,
-    ROUND_OFF,
     RUNNING,
     STALLED,
     STUCK,
@@ -74,6 +73,8 @@ COUPLING = 4.0  # errors of positions and velocities shrink by this times the sq
 MARGIN, FORGETTING = 3.0, 1.1  # what was seen of that in earlier steps is believed times a margin that grows
 LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
 WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
+HEARD = 0.004  # ratio of updates of the velocities above which they are stretched
+CLEAR = 1000.0  # floors above which an update tells something of the next one
 POLISH = 8  # sweeps at most for velocities whose positions have converged
 
 
@@ -160,7 +161,7 @@ def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
 @frame
 def solve_velocities(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
-    previous: float, slowest: float, notice: float, ws: Workspace, lv: Levels, factors: Factors,
+    previous: float, slowest: float, notice: float, ws: Workspace, lv: Levels, s: int, factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions, without elements.
 
@@ -170,7 +171,7 @@ def solve_velocities(
     another one: they would miss `notice` times the last update. Returns the first and the last update as fractions of
     the motion of the step, the ratio of the last two, and whether they have converged.
     """
-    portion, done, first, rate = layout.portion, False, 0.0, 0.0
+    portion, done, first, rate, share = layout.portion, False, 0.0, 0.0, 1.0
     for sweep in range(sweeps):
         for leg in range(portion.leg.size):
             now = portion.leg[leg]
@@ -187,12 +188,15 @@ def solve_velocities(
                 meet(crew)
             reduce(crew, mech, layout, leg, lv.end, factors, ws.x)
         resolve(crew, mech, layout, ws.mid, factors, ws.x)
-        change = take_velocity_update(crew, mech.body.size, portion, ws.x, lv.z, newton.length) / motion
-        done = finished(change, previous, newton.tolerance, False, slowest, STUCK if sweep > 0 else np.inf)
+        if max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD:
+            again = sweep > 0 and previous > CLEAR * newton.floor
+            share = stretch(crew, portion, again, share, 1.0 / newton.length, ws.x, ws.echo, s, lv.rate)
+        change = take_velocity_update(crew, mech.body.size, portion, share, ws.x, lv.z, newton.length) / motion
+        done = finished(change, previous, newton, False, slowest, STUCK if sweep > 0 else np.inf)
         first = change if sweep == 0 else first
         rate = change / previous if previous > 0.0 else rate
         previous = change
-        if done or (sweeps < POLISH and notice * change < ROUND_OFF):
+        if done or (sweeps < POLISH and notice * change < newton.floor):
             break
     return first, previous, rate, done
 
@@ -242,19 +246,19 @@ def solve(
         follow(crew, mech, layout.portion, h, q0, v0, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
-        settled = not damped and finished(size, previous, newton.tolerance, False, slowest, WAITING)
+        settled = not damped and finished(size, previous, newton, False, slowest, WAITING)
         last = change
         sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
         first, change, ratio, done = solve_velocities(
-            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, free
+            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, s, free
         )
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
-        unmoved = LAG * first * update.turn < ROUND_OFF or (first < NOISE and first > STUCK * last)
+        unmoved = LAG * first * update.turn < newton.floor or (first < NOISE and first > STUCK * last)
         if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, max(size, change), max(previous, last), newton.slowest)
+        slopes = wants_matrix(layout, damped, max(size, change), max(previous, last), newton)
     if ended == RUNNING:
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:

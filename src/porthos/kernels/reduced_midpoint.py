@@ -160,10 +160,10 @@ def solve(
         if (
             ended == RUNNING
             and not damped
-            and finished(size, previous, newton.tolerance, slopes and layout.complete, slowest, STUCK)
+            and finished(size, previous, newton, slopes and layout.complete, slowest, STUCK)
         ):
             ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, size, previous, newton.slowest)
+        slopes = wants_matrix(layout, damped, size, previous, newton)
         previous = size
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED

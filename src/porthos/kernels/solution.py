@@ -11,11 +11,11 @@ from porthos.kernels.compile import frame, stage
 from porthos.kernels.crew import BROKEN, LEFT, REDUNDANT, WENT, Crew, Portion, meet, tell, total
 from porthos.kernels.elimination import Factors, backward, clear, factorise, fold, forward
 from porthos.kernels.joints import add_compliance, condense, expand
-from porthos.kernels.light import light_changes, loudness
-from porthos.kernels.newton import ROUND_OFF, RUNNING, SINGULAR, SMALLEST_MOTION, STALLED, Habit, Newton
+from porthos.kernels.light import light_changes
+from porthos.kernels.newton import RUNNING, SINGULAR, SMALLEST_MOTION, STALLED, Habit, Newton
 from porthos.kernels.pose import Pose
 from porthos.kernels.tables import Layout, Mechanism
-from porthos.kernels.update import subtract, update_size
+from porthos.kernels.update import loudness, subtract, update_size
 from porthos.kernels.workspace import Workspace
 from porthos.notation import Array, IntArray
 
@@ -132,7 +132,7 @@ def find_update(
             clear(ws.x, 6 * bodies, 6 * bodies + 6)
         motion = max(SMALLEST_MOTION, 2.0 * update_size(crew, WENT, portion, bodies, ws.z, unit)[1])
         left = ratio * update_size(crew, LEFT, portion, bodies, ws.x, unit)[1] / motion
-        if not (ratio * left if first else left) > ROUND_OFF:
+        if not (ratio * left if first else left) > newton.floor:
             return ratio
         for n in range(portion.leg.size):
             light_changes(mech, layout, n, ws.mid, ws.give, ws.z, ws.x, ws.echo)

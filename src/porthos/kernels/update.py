@@ -8,8 +8,8 @@ import numpy as np
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
-from porthos.kernels.crew import GONE, RATES, TAKEN, Crew, Portion, largest, meet, tell, total
-from porthos.kernels.newton import LARGEST_TURN, NOISE, ROUND_OFF, SMALLEST_MOTION
+from porthos.kernels.crew import COMMON, GONE, RATES, TAKEN, TOTAL, Crew, Portion, largest, meet, tell, total
+from porthos.kernels.newton import LARGEST_TURN, NOISE, SMALLEST_MOTION, Newton
 from porthos.kernels.tables import Layout
 from porthos.notation import Array
 
@@ -40,6 +40,21 @@ def update_size(crew: Crew, place: int, portion: Portion, bodies: int, x: Array,
     tell(crew, place + 1, squares)
     meet(crew)
     return np.sqrt(largest(crew, place)), np.sqrt(total(crew, place + 1) / bodies)
+
+
+@stage
+def loudness(crew: Crew, portion: Portion, x: Array, echo: Array, unit: float) -> float:
+    """rho of the echo of x, as far as it is rho x; within bounds, also where an iteration diverges."""
+    common, whole = 0.0, 0.0
+    for b in range(portion.body.size):
+        i = 6 * (portion.body[b] & OFFSET)
+        for k in range(i, i + 3):
+            common += unit * unit * x[k] * echo[k] + x[k + 3] * echo[k + 3]
+            whole += unit * unit * x[k] * x[k] + x[k + 3] * x[k + 3]
+    tell(crew, COMMON, common)
+    tell(crew, TOTAL, whole)
+    meet(crew)
+    return max(-0.5, min(0.5, total(crew, COMMON) / total(crew, TOTAL)))
 
 
 @stage
@@ -79,27 +94,29 @@ def take_update(crew: Crew, bodies: int, portion: Portion, x: Array, z: Array, l
 
 
 @stage
-def take_velocity_update(crew: Crew, bodies: int, portion: Portion, x: Array, t: Array, length: float) -> float:
+def take_velocity_update(
+    crew: Crew, bodies: int, portion: Portion, share: float, x: Array, t: Array, length: float
+) -> float:
     """Take the update x from the velocities and multipliers t; returns its root mean square."""
     size = update_size(crew, RATES, portion, bodies, x, 1.0 / length)[1]
     for i in range(portion.body.size):
         b = portion.body[i] & OFFSET
-        subtract(t, 1.0, x, 6 * b, 6 * b + 6)
-    subtract(t, 1.0, x, portion.bounds[1, 0], portion.bounds[1, 1])
+        subtract(t, share, x, 6 * b, 6 * b + 6)
+    subtract(t, share, x, portion.bounds[1, 0], portion.bounds[1, 1])
     return size
 
 
 @stage
-def wants_matrix(layout: Layout, damped: bool, size: float, previous: float, slowest: float) -> bool:
+def wants_matrix(layout: Layout, damped: bool, size: float, previous: float, newton: Newton) -> bool:
     """Whether the updates still to come with the present matrix cost more than a new one.
 
     Their number follows from the ratio of the last two; the first one is compared with the motion of the step. A ratio
-    below `slowest`, or that of light elements, is due to what every matrix leaves out.
+    below the slowest expected, or that of light elements, is due to what every matrix leaves out.
     """
-    slowest = max(slowest, layout.lightness)
+    slowest = max(newton.slowest, layout.lightness)
     ratio = size / previous if previous > 0.0 else size
     if not damped and previous > 0.0 and ratio < slowest:
         return False
     if damped or (size > NOISE and not ratio < 0.5):
         return True
-    return size > NOISE and np.log(ROUND_OFF / size) < layout.worth * np.log(ratio)
+    return size > NOISE and np.log(newton.floor / size) < layout.worth * np.log(ratio)
