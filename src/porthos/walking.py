@@ -135,7 +135,7 @@ def over_states(journey: Journey) -> Trajectory | StateTrajectory:
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if not scheme.free_steps:
-        _require_fixed(scheme, grid, journey.events)
+        _require_fixed(scheme, grid)
     x0, signals = _begin(journey)
     _require_adaptable(system, scheme, x0, signals, grid)
     if journey.checkpoint is None:
@@ -216,8 +216,8 @@ def _marched(walk: Walk, grid: Grid) -> States:
     return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
 
 
-def _require_fixed(scheme: Contract, grid: Grid, events: Mapping[str, Any] | None) -> None:
-    """Refuse adaptive steps and events where a scheme has steps of one size."""
+def _require_fixed(scheme: Contract, grid: Grid, events: Mapping[str, Any] | None = None) -> None:
+    """Refuse adaptive steps, and events, where a scheme has steps of one size."""
     what = "adaptive steps" if grid.adaptive is not None else "events" if events else None
     if what is not None:
         raise PorthosError(
