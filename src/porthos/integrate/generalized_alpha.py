@@ -114,32 +114,31 @@ class _Equations:
         motion, h, t, (q, v, acceleration, _) = self.motion, self.h, np.array([self.t]), self.end(y)
         Q, V, (n, m) = q[None], v[None], (motion.n, motion.m)
         pull = motion.pulls(t, Q, y[None, n : n + m])
-        rows = [motion.impulses(h, t, Q, V, h * acceleration[None], self.u[None]) + pull]
-        rows += [motion.gaps(t, Q) / h] if POSITION in self.levels else []
-        rows += [motion.rates(t, Q, V)] if VELOCITY in self.levels else []
-        return np.concatenate(rows, axis=1)[0]
+        rows = [(motion.impulses(h, t, Q, V, h * acceleration[None], self.u[None]) + pull)[0]]
+        rows += [motion.gaps(t, Q)[0] / h] if POSITION in self.levels else []
+        rows += [motion.rates(t, Q, V)[0]] if VELOCITY in self.levels else []
+        return np.concatenate(rows)
 
     def matrix(self, y: Array) -> Matrix:
         """The derivative of the residual."""
         motion, h, t, (q, v, acceleration, _) = self.motion, self.h, self.t, self.end(y)
         am, af, beta, gamma = self.p
-        n, m, one, stabilised = motion.n, motion.m, np.ones((1, 1)), self.stabilised
+        n, m, stabilised = motion.n, motion.m, self.stabilised
         by_q, by_v, M = motion.impulse_tangent(h, t, q, v, h * acceleration, self.u)
         stiffness, G = motion.stiffness(t, q, self.parts(y)[1]), motion.G(t, q)
-        terms = [Term(0, 0, (1 - am) / (1 - af) * one, [M]), Term(0, 0, gamma * one, [by_v])]
-        terms += [Term(0, 0, h * beta * one, [stiffness]), Term(0, 0, h * beta * one, [by_q])]
-        terms += [Term(0, n, one, [G], turned=True)]
-        if stabilised:
-            terms += [Term(0, n + m, -one, [times_turned(part, self._G0)]) for part in (stiffness, by_q)]
+        terms = [Term(0, 0, (1 - am) / (1 - af), [M]), Term(0, 0, gamma, [by_v]), Term(0, n, 1.0, [G], turned=True)]
+        by_position = [(0, 1.0, stiffness), (0, 1.0, by_q)]  # row, weight, derivative
         row = n
         if POSITION in self.levels:
-            terms += [Term(row, 0, beta * one, [G])]
-            terms += [Term(row, n + m, -one / h, [times_turned(G, self._G0)])] if stabilised else []
+            by_position += [(row, 1.0 / h, G)]
             row += m
         if VELOCITY in self.levels:
-            rate = motion.rate_slope(t, q, v)
-            terms += [Term(row, 0, gamma * one, [G]), Term(row, 0, h * beta * one, [rate])]
-            terms += [Term(row, n + m, -one, [times_turned(rate, self._G0)])] if stabilised else []
+            terms += [Term(row, 0, gamma, [G])]
+            by_position += [(row, 1.0, motion.rate_slope(t, q, v))]
+        for row, weight, part in by_position:
+            terms += [Term(row, 0, weight * h * beta, [part])]
+            if stabilised and part.size:
+                terms += [Term(row, n + m, -weight, [times_turned(part, self._G0)])]
         return blockwise(y.size, terms)
 
     def size_of(self, y: Array, update: Array) -> float:

@@ -70,14 +70,14 @@ class BDF(StateScheme):
             first = RadauIIA(k + 1, self.tolerance, self.max_iterations).step(at.system, at.h, x0, at.u, at.t)
             return BackwardStep(first.x, first.stages, first.found, at.h, np.vstack([first.x, past]))
         rate, stages, ahead = _weights(k, 1.0 if at.before is None else at.h / at.before.size)
-        system, h, u, t = at.system, at.h, at.u[-1], at.t + at.h
+        system, h = at.system, at.h
         known = rate[1:] @ past
 
         room = np.empty(x0.size)
-        last, weight, times = at.u[-1:], np.array([[1.0 / rate[0]]]), np.array([t])
+        last, weight, times = at.u[-1:], np.array([[1.0 / rate[0]]]), np.array([at.t + h])
 
         def residual(x: Array) -> Array:
-            return h / rate[0] * system.residual(x, (rate[0] * x + known) / h, u, t)
+            return h / rate[0] * system.residuals(x[None], ((rate[0] * x + known) / h)[None], last, times)[0]
 
         def matrix(x: Array) -> Matrix:
             return stage_matrix(system, weight, h, x[None], (rate[0] * x + known)[None], last, times)
