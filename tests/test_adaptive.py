@@ -222,6 +222,22 @@ def test_options_of_the_steps_are_obeyed():
     assert np.diff(grown).min() >= 4
 
 
+def test_a_step_that_misses_the_tolerance_shrinks_by_decrease_at_most():
+    sizes = []
+
+    class Noted(ph.Gauss):
+        def advance(self, at):
+            sizes.append(at.h)
+            return super().advance(at)
+
+    run = ph.simulate(planet(), Noted(2), ph.Adaptive(1e-9, initial=0.2, decrease=0.7), 1.0)
+    wholes = np.array(sizes[::3])  # each with two halves
+    first = int(np.argmin(np.abs(wholes / 2 - run.t[1])))  # the one that was taken
+    assert first > 3
+    assert wholes[0] == 0.2
+    assert wholes[1:first] / wholes[: first - 1] == pytest.approx(np.full(first - 1, 0.7))
+
+
 def test_a_run_with_other_states_far_apart_in_size_uses_atol_for_the_small_ones():
     coarse, fine = (
         ph.simulate(planet(), ph.RadauIIA(3), ph.Adaptive(1e-12, atol), 6.0, times=[]).iterations.sum()
