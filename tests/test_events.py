@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 import xarray
-from test_adaptive import ECCENTRICITY, planet
+from test_adaptive import ECCENTRICITY, pendulum, planet
 
 import porthos as ph
 from porthos.integrate.scheme import POSITION, VELOCITY
@@ -122,8 +122,52 @@ def test_events_that_make_no_sense_are_refused():
         ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, events={"wrong": 3.0})
     with pytest.raises(ph.PorthosError, match="direction must be -1, 0 or 1, found 2"):
         ph.Event(lambda t, x: 0.0, direction=2)
-    with pytest.raises(ph.PorthosError, match="has no events: all its steps have one size"):
-        ph.simulate(falling(), ph.Livens(), 0.1, 1.0, events={"noon": lambda t, x: t - 0.5})
+
+
+# --- Livens on Lagrangians
+
+
+@pytest.mark.parametrize("scheme", [ph.Livens(), ph.Composition(ph.Livens(), 4)], ids=repr)
+def test_events_of_livens(scheme, tmp_path):
+    """At the quarter period of A01: the order of the scheme, constraints and energy to round-off."""
+    lowest, errors = ph.Event(lambda t, x: x[0], terminal=True), []
+    for h in (0.02, 0.01):
+        run = ph.simulate(pendulum(), scheme, h, 2.0, events={"lowest": lowest}, every=4, out=tmp_path / "run.nc")
+        assert run.status is ph.Status.EVENT
+        assert run.t[-1] == run.events[0].t
+        assert np.array_equal(run.x[-1], run.events[0].x)
+        assert run.x[-1, [0, 1, 2, 4]] == pytest.approx([0, -1, np.sqrt(2 * GRAVITY), 1.5 * GRAVITY], abs=1e-8)
+        assert np.ptp(run.generalized_energy) < 1e-13
+        errors.append(run.t[-1] - QUARTER)
+        assert ph.load(tmp_path / "run.nc").events[0].t == run.t[-1]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(scheme.order, abs=0.1)
+
+
+def test_events_do_not_disturb_livens():
+    """Also with work, losses and a controller: a block on a spring that it meets again and again."""
+    y, v = sp.symbols("y v", real=True)
+    block = ph.Lagrangian(
+        v**2 / 2 - 2 * y**2, [y], [v], initial=([1.0], [0.0]), dissipation=v**2 / 20, inputs={"push": [1]}
+    )
+    given = {"inputs": {"push": lambda t, y: 0.3 - 0.1 * y}, "every": 4}
+    plain = ph.simulate(block, ph.Livens(), 0.01, 4.0, **given)
+    run = ph.simulate(block, ph.Livens(), 0.01, 4.0, events={"middle": lambda t, x: x[0]}, **given)
+    for part in ("t", "x", "u", "supply", "dissipated"):
+        assert np.array_equal(getattr(run.raw, part), getattr(plain.raw, part)), part
+    assert len(run.events) == 2
+    assert all(abs(one.x[0]) < 1e-15 for one in run.events)
+    end = ph.Event(lambda t, x: t - 1.2345, terminal=True)
+    short = ph.simulate(block, ph.Livens(), 0.01, 4.0, events={"end": end}, **given)
+    assert np.array_equal(short.x[:-1], plain.x[:31])
+    assert np.abs(short.power_balance).max() < 1e-14
+    assert short.dissipated[-1] == pytest.approx(np.interp(1.2345, plain.t, plain.dissipated), rel=1e-3)
+
+
+def test_a_function_that_fails_keeps_the_steps_of_livens():
+    bad = {"bad": lambda t, x: 1 / float(t < 0.45)}
+    run = ph.simulate(falling(), ph.Livens(), 0.1, 1.0, events=bad, on_failure="return")
+    assert run.status is ph.Status.BAD_INPUT
+    assert "event 'bad' at t = 0.5" in run.message
 
 
 # --- steps that remember others of their size

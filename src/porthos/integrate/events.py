@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from porthos.errors import InputError, PorthosError
+from porthos.errors import InputError, PorthosError, Status
 from porthos.notation import Array, flag, positive
 
 EPS = float(np.finfo(np.float64).eps)
@@ -84,6 +84,11 @@ class Watch:
                     f"was {proof.get(name, 'none')}, found {found.get(name, 'none')}. Give the same functions."
                 )
         self.values = dict(values)
+
+    def ended(self) -> tuple[Status, str]:
+        """How a run ends at the last event."""
+        event = self.happened[-1]
+        return Status.EVENT, f"{Status.EVENT.value} It was '{event.name}' at t = {event.t:.9g}."
 
     def _value(self, name: str, t: float, x: Array) -> float:
         """The function of an event, or an InputError with its name and the time."""

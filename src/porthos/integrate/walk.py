@@ -130,8 +130,7 @@ class Walk:
         """End the run with a part of a step."""
         self.recorder.step(piece)
         self.node(piece.t + piece.h, piece.step.x, held)
-        event = self.watch.happened[-1]
-        return Status.EVENT, f"{Status.EVENT.value} It was '{event.name}' at t = {event.t:.9g}."
+        return self.watch.ended()
 
     # --- files
 
