@@ -23,7 +23,7 @@ from porthos.study.timing import wall_time
 from porthos.system.descriptor import Descriptor
 
 FOLDER = Path("docs") / "images"
-SPARE = 0.3  # s, for the repetitions of a run
+SPARE = 1.0  # s, for the repetitions of a run
 WORST, FLOOR = 0.1, 1e-12  # errors beyond are not drawn
 TOLERANCES = (1e-4, 1e-6, 1e-8)
 COARSE, FINE = (25, 50, 100, 200), (100, 200, 400, 800, 1600)  # steps

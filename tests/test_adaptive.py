@@ -103,6 +103,34 @@ def test_mechanisms_meet_the_tolerance(scheme):
         assert 1e-3 * rtol < error < 10 * rtol, error / rtol
 
 
+@pytest.mark.parametrize("problem", ["planet", "pendulum"])
+@pytest.mark.parametrize(
+    "scheme", [ph.GeneralizedAlpha(), ph.GeneralizedAlpha(rho=0.3, form="index 2"), ph.HHT()], ids=repr
+)
+def test_steps_that_remember_accelerations_meet_the_tolerance(scheme, problem):
+    """What they remember is made for the next size; multipliers keep order 2."""
+    make, _, end, states, exact, _ = PROBLEMS[problem]
+    system, places = make(), list(states)
+    for rtol in (1e-2, 1e-3):
+        run = ph.simulate(system, scheme, ph.Adaptive(rtol=rtol, atol=1e-3 * rtol, initial=3e-3), end)
+        error = np.abs(run.x[-1, places] - exact()) / np.abs(run.x[:, places]).max(axis=0)
+        assert 0.1 * rtol < error.max() < 2 * rtol
+        if problem == "pendulum":
+            wrong = np.abs(np.abs(run.x[1:, 4]) - 1.5 * 9.81 * np.abs(run.x[1:, 1]))
+            assert wrong.max() < 100 * np.diff(run.t).max() ** 2
+
+
+def test_accelerations_before_a_jump_are_forgotten():
+    """A bead that is pushed from t = 0.3 on: v = (t - 0.3)/2, exactly, with one step from the jump to the end."""
+    model = ph.Model("push")
+    model.point_mass("bead", 2.0)
+    model.load("kick", "bead", force=ph.Step(0.3, (1.0, 0, 0)))
+    run = ph.simulate(model, ph.GeneralizedAlpha(), ph.Adaptive(1e-6, initial=0.7), 1.0)
+    assert run.t.tolist() == pytest.approx([0, 0.15, 0.3, 0.65, 1.0])
+    assert run["bead"].velocity[-1, 0] == pytest.approx(0.35, abs=1e-15)
+    assert run["bead"].position[-1, 0] == pytest.approx(0.7**2 / 4, abs=1e-15)
+
+
 def test_the_embedded_estimate_is_the_error_of_the_lower_order():
     """Of order 5 for one step, and the two results of a step of a free fall with drag agree to that order."""
     model = ph.Model("pendulum", gravity=(0, 0, -9.81))
@@ -194,6 +222,22 @@ def test_options_of_the_steps_are_obeyed():
     assert np.diff(grown).min() >= 4
 
 
+def test_a_step_that_misses_the_tolerance_shrinks_by_decrease_at_most():
+    sizes = []
+
+    class Noted(ph.Gauss):
+        def advance(self, at):
+            sizes.append(at.h)
+            return super().advance(at)
+
+    run = ph.simulate(planet(), Noted(2), ph.Adaptive(1e-9, initial=0.2, decrease=0.7), 1.0)
+    wholes = np.array(sizes[::3])  # each with two halves
+    first = int(np.argmin(np.abs(wholes / 2 - run.t[1])))  # the one that was taken
+    assert first > 3
+    assert wholes[0] == 0.2
+    assert wholes[1:first] / wholes[: first - 1] == pytest.approx(np.full(first - 1, 0.7))
+
+
 def test_a_run_with_other_states_far_apart_in_size_uses_atol_for_the_small_ones():
     coarse, fine = (
         ph.simulate(planet(), ph.RadauIIA(3), ph.Adaptive(1e-12, atol), 6.0, times=[]).iterations.sum()
@@ -244,9 +288,8 @@ def test_times_need_adaptive_steps():
 def test_schemes_and_inputs_with_steps_of_one_size_say_so():
     model = ph.Model("bead")
     model.port("damper", model.point_mass("bead", 2.0, velocity=(1, 0, 0)), kind="force", direction=(1, 0, 0))
-    for scheme in (ph.GeneralizedAlpha(), ph.HHT()):
-        with pytest.raises(ph.PorthosError, match="has no adaptive steps: all its steps have one size"):
-            ph.simulate(model, scheme, ph.Adaptive(), 1.0)
+    with pytest.raises(ph.PorthosError, match="has no adaptive steps: all its steps have one size"):
+        ph.simulate(model, ph.BDF(3), ph.Adaptive(), 1.0)
     with pytest.raises(ph.PorthosError, match="has no adaptive steps"):
         ph.simulate(planet(), ph.Livens(), ph.Adaptive(), 1.0)
     with pytest.raises(ph.PorthosError, match="a controller u\\(t, y\\) holds its answer"):
@@ -255,6 +298,8 @@ def test_schemes_and_inputs_with_steps_of_one_size_say_so():
         ph.simulate(model, ph.Gauss(1), ph.Adaptive(), 1.0, inputs={"damper": np.ones(100)})
     with pytest.raises(ph.PorthosError, match="does not damp errors of algebraic states"):
         ph.simulate(pendulum(), ph.Gauss(3), ph.Adaptive(), 1.0)
+    with pytest.raises(ph.PorthosError, match="does not damp errors of algebraic states"):
+        ph.simulate(pendulum(), ph.GeneralizedAlpha(form="index 3"), ph.Adaptive(), 1.0)
 
 
 # --- failures

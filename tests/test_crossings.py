@@ -52,7 +52,12 @@ def times(run, name):
 
 @pytest.mark.parametrize(
     ("scheme", "accuracy"),
-    [("{kind: RadauIIA, stages: 3}", 1e-9), ("{kind: Composition, order: 6}", 1e-9), ("MidpointGGL", 1e-4)],
+    [
+        ("{kind: RadauIIA, stages: 3}", 1e-9),
+        ("{kind: Composition, order: 6}", 1e-9),
+        ("MidpointGGL", 1e-4),
+        ("HHT", 4e-4),
+    ],
 )
 def test_a_pendulum_crosses_the_vertical_after_a_quarter_of_its_period(file, scheme, accuracy):
     run = ph.simulate_file(file, {"simulation.scheme": scheme})

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import sympy as sp
 import xarray
-from test_adaptive import ECCENTRICITY, planet
+from test_adaptive import ECCENTRICITY, pendulum, planet
 
 import porthos as ph
+from porthos.integrate.scheme import POSITION, VELOCITY
 
 GRAVITY = 9.81
 STEPS = [0.1, ph.Adaptive(1e-6)]
@@ -121,11 +122,118 @@ def test_events_that_make_no_sense_are_refused():
         ph.simulate(falling(), ph.Gauss(2), 0.1, 1.0, events={"wrong": 3.0})
     with pytest.raises(ph.PorthosError, match="direction must be -1, 0 or 1, found 2"):
         ph.Event(lambda t, x: 0.0, direction=2)
-    model = ph.Model("bead")
-    model.point_mass("bead", 1.0)
-    for scheme in (ph.GeneralizedAlpha(), ph.HHT()):
-        with pytest.raises(ph.PorthosError, match="has no events: all its steps have one size"):
-            ph.simulate(model, scheme, 0.1, 1.0, events={"noon": lambda t, x: t - 0.5})
+
+
+# --- Livens on Lagrangians
+
+
+@pytest.mark.parametrize("scheme", [ph.Livens(), ph.Composition(ph.Livens(), 4)], ids=repr)
+def test_events_of_livens(scheme, tmp_path):
+    """At the quarter period of A01: the order of the scheme, constraints and energy to round-off."""
+    lowest, errors = ph.Event(lambda t, x: x[0], terminal=True), []
+    for h in (0.02, 0.01):
+        run = ph.simulate(pendulum(), scheme, h, 2.0, events={"lowest": lowest}, every=4, out=tmp_path / "run.nc")
+        assert run.status is ph.Status.EVENT
+        assert run.t[-1] == run.events[0].t
+        assert np.array_equal(run.x[-1], run.events[0].x)
+        assert run.x[-1, [0, 1, 2, 4]] == pytest.approx([0, -1, np.sqrt(2 * GRAVITY), 1.5 * GRAVITY], abs=1e-8)
+        assert np.ptp(run.generalized_energy) < 1e-13
+        errors.append(run.t[-1] - QUARTER)
+        assert ph.load(tmp_path / "run.nc").events[0].t == run.t[-1]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(scheme.order, abs=0.1)
+
+
+def test_events_do_not_disturb_livens():
+    """Also with work, losses and a controller: a block on a spring that it meets again and again."""
+    y, v = sp.symbols("y v", real=True)
+    block = ph.Lagrangian(
+        v**2 / 2 - 2 * y**2, [y], [v], initial=([1.0], [0.0]), dissipation=v**2 / 20, inputs={"push": [1]}
+    )
+    given = {"inputs": {"push": lambda t, y: 0.3 - 0.1 * y}, "every": 4}
+    plain = ph.simulate(block, ph.Livens(), 0.01, 4.0, **given)
+    run = ph.simulate(block, ph.Livens(), 0.01, 4.0, events={"middle": lambda t, x: x[0]}, **given)
+    for part in ("t", "x", "u", "supply", "dissipated"):
+        assert np.array_equal(getattr(run.raw, part), getattr(plain.raw, part)), part
+    assert len(run.events) == 2
+    assert all(abs(one.x[0]) < 1e-15 for one in run.events)
+    end = ph.Event(lambda t, x: t - 1.2345, terminal=True)
+    short = ph.simulate(block, ph.Livens(), 0.01, 4.0, events={"end": end}, **given)
+    assert np.array_equal(short.x[:-1], plain.x[:31])
+    assert np.abs(short.power_balance).max() < 1e-14
+    assert short.dissipated[-1] == pytest.approx(np.interp(1.2345, plain.t, plain.dissipated), rel=1e-3)
+
+
+def test_a_function_that_fails_keeps_the_steps_of_livens():
+    bad = {"bad": lambda t, x: 1 / float(t < 0.45)}
+    run = ph.simulate(falling(), ph.Livens(), 0.1, 1.0, events=bad, on_failure="return")
+    assert run.status is ph.Status.BAD_INPUT
+    assert "event 'bad' at t = 0.5" in run.message
+
+
+# --- steps that remember others of their size
+
+
+REMEMBERING = [
+    ph.GeneralizedAlpha(),
+    ph.GeneralizedAlpha(form="index 2"),
+    ph.GeneralizedAlpha(form="index 3"),
+    ph.HHT(),
+    *map(ph.BDF, range(1, 6)),
+]
+QUARTER = 2.36784194757623745 / 4  # of the period of A01 of REFERENCES, by elliptic functions
+
+
+def swinging():
+    """A01 of REFERENCES."""
+    model = ph.Model("pendulum", gravity=(0, 0, -GRAVITY))
+    model.point_mass("bob", 1.0, position=(-1, 0, 0))
+    model.distance("rod", model.ground, "bob", point_a=(0, 0, 0), point_b=(-1, 0, 0))
+    return model.assemble()
+
+
+@pytest.mark.parametrize("scheme", REMEMBERING, ids=repr)
+def test_the_last_step_has_the_order_of_those_that_it_remembers(scheme):
+    """Of the time and the speed sqrt(2 g l); the multiplier, 3 m g there, has errors that depend on the part too."""
+    system, errors = swinging(), []
+    lowest = ph.Event(lambda t, x: x[0], terminal=True)
+    for h in (0.005, 0.0025):
+        run = ph.simulate(system, scheme, h, 2.0, events={"lowest": lowest})
+        q, v, lam = system.split(run.events[0].x)
+        assert run.status is ph.Status.EVENT
+        assert run.t[-1] == run.events[0].t
+        assert np.array_equal(run["bob"].position[-1], q)
+        assert q[0] == pytest.approx(0, abs=1e-14)
+        errors.append([run.t[-1] - QUARTER, v[0] - np.sqrt(2 * GRAVITY)])
+        assert abs(lam[0]) == pytest.approx(3 * GRAVITY, rel=3 * (h * v[0]) ** scheme.order)
+        assert (run.position_error[-1] < 1e-14) == (POSITION in scheme.preserves)
+        assert (run.velocity_error[-1] < 1e-13) == (VELOCITY in scheme.preserves)
+    assert np.log2(np.divide(*np.abs(errors))) == pytest.approx([scheme.order] * 2, abs=0.6)
+
+
+@pytest.mark.parametrize("scheme", REMEMBERING, ids=repr)
+@pytest.mark.parametrize("make", [falling, swinging])
+def test_parts_of_steps_of_any_size(make, scheme):
+    """Between two nodes states go from one to the other; those of the stone are exact."""
+    h, parts, system = 0.01, (1e-13, 1e-9, 1e-4, 0.3, 1 - 1e-9), make()
+    events = {f"{s}": lambda t, x, s=s: t - (12 + s) * h for s in parts}
+    run = ph.simulate(system, scheme, h, 0.2, events=events)
+    assert [float(one.name) for one in run.events] == list(parts)
+    assert [one.t for one in run.events] == pytest.approx([(12 + s) * h for s in parts], abs=1e-16)
+    plain = ph.simulate(system, scheme, h, 0.2)
+    if make is falling:
+        assert np.array_equal(run.x, plain.x)  # the run goes on as if nothing had happened
+        t = np.array([one.t for one in run.events])
+        exact = np.array([1 + 2 * t - GRAVITY / 2 * t**2, 2 - GRAVITY * t]).T
+        assert np.array([one.x for one in run.events]) == pytest.approx(exact, abs=0.02 if scheme.order == 1 else 1e-13)
+        return
+    assert np.array_equal(run["bob"].velocity, plain["bob"].velocity)
+    q, v, lam = zip(*(system.split(one.x) for one in run.events), strict=True)
+    for s, position, velocity in zip(parts, q, v, strict=True):
+        one, other = ((1 - s) * each[12] + s * each[13] for each in (plain["bob"].position, plain["bob"].velocity))
+        assert position == pytest.approx(one, abs=h**2 / 8 * 3 * GRAVITY)  # of a straight line
+        assert velocity == pytest.approx(other, abs=h**2 / 8 * 15 * GRAVITY)
+    exact = 3 * GRAVITY * np.abs(np.array(q)[:, 2])  # the force of the rod is 3 m g sin of its angle
+    assert np.abs(lam)[1:, 0] == pytest.approx(exact[1:], abs=0.02 if scheme.order > 1 else 0.4)
 
 
 def test_events_are_saved_and_loaded(tmp_path):

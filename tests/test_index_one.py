@@ -49,6 +49,21 @@ def test_order_with_rigid_bodies_loads_and_an_input(kind):
     assert runs[1].energy[-1] - runs[1].energy[0] == pytest.approx(work, abs=1e-5)
 
 
+@methods
+def test_projection_is_weighted_by_mass(kind):
+    """Two free masses on a rod: what moves them onto it is along M^-1 G^T and leaves the centre of mass alone."""
+    model = ph.Model("dumbbell")
+    model.point_mass("light", 1.0, position=(1, 0, 0), velocity=(0.5, 3, 0))
+    model.point_mass("heavy", 7.0, position=(0, 0, 0), velocity=(0.5, 0, 0))
+    model.distance("rod", "light", "heavy", point_a=(1, 0, 0), point_b=(0, 0, 0))
+    drifting, run = (ph.simulate(model, kind(form), 0.25, 2.0) for form in ("index 1", "projection"))
+    assert drifting.position_error[-1] > 1e-8
+    assert max(run.position_error.max(), run.velocity_error.max()) < 1e-13
+    centre = (run["light"].position + 7 * run["heavy"].position) / 8
+    assert centre - centre[0] == pytest.approx(np.outer(run.t, (0.5, 3 / 8, 0)), abs=1e-14)
+    assert run["light"].velocity + 7 * run["heavy"].velocity == pytest.approx(np.tile([4.0, 3, 0], (9, 1)), abs=1e-13)
+
+
 def test_lagrangians_with_constraints_that_depend_on_time_stay_on_them():
     system = car_axis.model()
     run = ph.simulate(system, ph.MDOP5(), 0.01, 1.0)

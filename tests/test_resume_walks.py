@@ -67,8 +67,13 @@ ADAPTIVE = ph.Adaptive(rtol=1e-5, initial=0.01, maximum=0.012)
 CASES = {
     "RadauIIA": (ph.RadauIIA(2), 0.01, {"inputs": {"motor": Motor}}),
     "LobattoPair": (ph.LobattoPair(2), 0.01, {"inputs": {"motor": Watcher}}),
-    "GeneralizedAlpha": (ph.GeneralizedAlpha(), 0.01, {"every": 3, "end": 0.24}),
-    "BDF": (ph.BDF(3), 0.01, {}),
+    "GeneralizedAlpha": (ph.GeneralizedAlpha(), 0.01, {"every": 3, "end": 0.24, "events": {"low": height}}),
+    "GeneralizedAlpha adaptive": (
+        ph.GeneralizedAlpha(),
+        ph.Adaptive(rtol=1e-2, initial=0.01, maximum=0.02),
+        {"events": {"low": height}},
+    ),
+    "BDF": (ph.BDF(3), 0.01, {"events": {"end": ph.Event(soon, terminal=True)}}),
     "MidpointGGL adaptive": (
         ph.MidpointGGL(),
         ph.Adaptive(rtol=0.1, atol=0.1, initial=0.01, maximum=0.012),

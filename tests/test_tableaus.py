@@ -69,7 +69,7 @@ def test_the_lobatto_pair():
         for tableau in (first, second):
             p, q, r = tableau.claims
             assert p == 2 * stages - 2
-            assert max(tableau.B(p), tableau.C(q), tableau.D(r)) < (1e-14 if stages < 12 else 2e-13)
+            assert max(tableau.B(p), tableau.C(q), tableau.D(r)) < (2e-14 if stages < 12 else 2e-13)
     assert pytest.approx(np.array([[0, 0, 0], [5, 8, -1], [4, 16, 4]]) / 24, abs=1e-15) == lobatto_iiia(3).A
     assert pytest.approx(np.array([[1, -1, 0], [1, 2, 0], [1, 5, 0]]) / 6, abs=1e-15) == lobatto_iiib(3).A
 

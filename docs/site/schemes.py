@@ -76,11 +76,13 @@ HEAD = (
     "scheme", "order", "keeps exactly", "symmetric", "stiffly accurate", "mechanisms", "Lagrangians", "pH-DAEs",
     "other descriptor systems", "adaptive steps, events",
 )  # fmt: skip
+KINDS = ("mechanism", "Lagrangian", "pH-DAE", "descriptor")  # the columns from "mechanisms" on
+FREE = ("pH-DAE", "free Lagrangian")
 
 
 @cache
 def systems() -> dict[str, Any]:
-    """One small system of each kind."""
+    """One small system of each kind; those of `FREE` have no constraints."""
     model = ph.Model("pendulum", gravity=(0, 0, -9.81))
     model.body("arm", ph.Box(mass=1.0, size=(1.0, 0.1, 0.1)), position=(0.5, 0, 0))
     model.revolute("hinge", model.ground, "arm", at=(0, 0, 0), axis=(0, 1, 0))
@@ -92,6 +94,7 @@ def systems() -> dict[str, Any]:
         "Lagrangian": ph.Lagrangian(L, [x, y], [u, v], constraints=[x**2 + y**2 - 1], initial=start),
         "pH-DAE": ph.LinearPHDAE("oscillator", J=J, R=np.zeros((2, 2)), Q=np.eye(2), initial=[1.0, 0.0]),
         "descriptor": model.assemble().formulation("index 3"),
+        "free Lagrangian": ph.Lagrangian(L, [x, y], [u, v], initial=start),
     }
 
 
@@ -108,7 +111,7 @@ def runs(kind: str, scheme: Contract, step: float | ph.Adaptive = STEP, **more: 
 
 def _adapts(scheme: Contract, possible: Callable[[str], bool]) -> str:
     """Where a scheme has adaptive steps."""
-    constrained, free = possible("mechanism"), possible("pH-DAE")
+    constrained, free = possible("mechanism"), any(map(possible, FREE))
     return "yes" if constrained else "without constraints" if free else "no"
 
 
@@ -118,9 +121,9 @@ def row(name: str) -> str:
     order = f"{scheme.order}" + (f" (v: {scheme.velocity_order})" if scheme.velocity_order != scheme.order else "")
     kept = ", ".join(text for what, text in SHORT.items() if what in scheme.preserves)
     usual = ph.Adaptive() if isinstance(scheme, OwnSteps) else STEP
-    places = [runs(kind, scheme, usual) for kind in systems()]
+    places = [runs(kind, scheme, usual) for kind in KINDS]
     adaptive = _adapts(scheme, lambda kind: runs(kind, scheme, ph.Adaptive()))
-    events = any(runs(kind, scheme, usual, events={"never": lambda t, x: 1.0}) for kind in systems())
+    events = any(runs(kind, scheme, usual, events={"never": lambda t, x: 1.0}) for kind in KINDS)
     last = f"{adaptive}, {'yes' if events else 'no'}"
     flags = ["yes" if flag else "no" for flag in (scheme.symmetric, scheme.stiffly_accurate, *places)]
     return "| " + " | ".join([f"`{name}`", order, kept, *flags, last]) + " |\n"

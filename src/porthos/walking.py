@@ -135,7 +135,7 @@ def over_states(journey: Journey) -> Trajectory | StateTrajectory:
     if isinstance(scheme, OwnSteps) and not isinstance(grid.adaptive, Adaptive):
         raise PorthosError(f"simulate: {scheme!r} chooses its steps itself: give step=ph.Adaptive(rtol=..., atol=...).")
     if not scheme.free_steps:
-        _require_fixed(scheme, grid, journey.events)
+        _require_fixed(scheme, grid)
     x0, signals = _begin(journey)
     _require_adaptable(system, scheme, x0, signals, grid)
     if journey.checkpoint is None:
@@ -147,13 +147,23 @@ def _lagrangian(journey: Journey, livens: Livens) -> LagrangianTrajectory:
     """A run of a Lagrangian with `Livens`."""
     system, scheme, grid = journey.system, journey.scheme, journey.grid
     assert isinstance(system, LagrangianSystem)
-    _require_fixed(scheme, grid, journey.events)
+    _require_fixed(scheme, grid)
     fractions = scheme.fractions if isinstance(scheme, Composition) else (1.0,)
     x0, signals = _begin(journey)
     _look_at(system, scheme, x0, signals, grid.h)
     with interruptible() as interrupted, progress_bar(system.name, grid.steps, grid.h, journey.progress) as report:
         states = march_lagrangian(
-            system, livens, grid.h, grid.steps, grid.every, signals, x0, report, interrupted, fractions
+            system,
+            livens,
+            grid.h,
+            grid.steps,
+            grid.every,
+            signals,
+            x0,
+            report,
+            interrupted,
+            fractions,
+            journey.events,
         )
     return LagrangianTrajectory(system, states, scheme=repr(scheme))
 
@@ -216,12 +226,11 @@ def _marched(walk: Walk, grid: Grid) -> States:
     return march_adaptively(walk, grid.adaptive, grid.end, grid.times)
 
 
-def _require_fixed(scheme: Contract, grid: Grid, events: Mapping[str, Any] | None) -> None:
-    """Refuse adaptive steps and events where a scheme has steps of one size."""
-    what = "adaptive steps" if grid.adaptive is not None else "events" if events else None
-    if what is not None:
+def _require_fixed(scheme: Contract, grid: Grid) -> None:
+    """Refuse adaptive steps where a scheme has steps of one size."""
+    if grid.adaptive is not None:
         raise PorthosError(
-            f"simulate: {scheme!r} has no {what}: all its steps have one size. Use a one-step scheme such as "
+            f"simulate: {scheme!r} has no adaptive steps: all its steps have one size. Use a one-step scheme such as "
             "ph.RadauIIA(3), ph.Gauss(3) or, on mechanisms, ph.MidpointGGL()."
         )
 

@@ -20,7 +20,7 @@ from scipy import sparse
 from porthos.errors import Status
 from porthos.integrate.recording import Piece, States
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_scheme import EmbeddedStep, Step
+from porthos.integrate.state_scheme import EmbeddedStep, RememberingStep, Step
 from porthos.integrate.walk import Route, Walk
 from porthos.notation import Array
 from porthos.steps import Adaptive
@@ -88,8 +88,9 @@ class _Control:
         """Remember what the next steps start from, and how large states were."""
         last = trial.pieces[-1]
         if len(trial.pieces) > 1:
-            whole, half = self._tried.step.remembered, last.step.remembered
-            self.before = {"whole": (self._tried.h, whole), "half": (last.h, half)}
+            half = (last.h, last.step.remembered)
+            own = not isinstance(last.step, RememberingStep)  # it goes on from the halves in any case
+            self.before = {"whole": (self._tried.h, self._tried.step.remembered) if own else half, "half": half}
         else:
             self.before = {"whole": (last.h, last.step.remembered)}
         for piece in trial.pieces:
@@ -165,6 +166,8 @@ class _Adaptive(Route):
             self.t, self.x = target if lands and target is not None else piece.t + piece.h, piece.step.x
             if self.all or (lands and target in self.kept):
                 self.walk.node(self.t, self.x, self.held)
+        if target in self.jumps:
+            self.control.before = {}  # accelerations before a jump are none to go on from
         if self.t == self.end:
             self.outcome = Status.OK, Status.OK.value
 

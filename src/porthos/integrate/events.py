@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from porthos.errors import InputError, PorthosError
+from porthos.errors import InputError, PorthosError, Status
 from porthos.notation import Array, flag, positive
 
 EPS = float(np.finfo(np.float64).eps)
@@ -68,17 +68,27 @@ class Watch:
                 raise PorthosError(f"simulate: events: '{name}': expected a function of (t, x), found {each!r}.")
         events = {name: each if isinstance(each, Event) else Event(each) for name, each in (given or {}).items()}
         self.events, self.happened = events, list[Occurrence]()
-        self.values = {name: self._value(name, t, x) for name in events}  # at the last end of a step
+        self.values = self.at(t, x)  # at the last end of a step
 
-    def go_to(self, t: float, x: Array, values: Mapping[str, float]) -> None:
-        """Go on from a state where the events had these values."""
-        self.values = {name: self._value(name, t, x) for name in self.events}
-        for name in {*self.values, *values}:
-            if self.values.get(name) != values.get(name):
+    def at(self, t: float, x: Array) -> dict[str, float]:
+        """The functions of all events at a state."""
+        return {name: self._value(name, t, x) for name in self.events}
+
+    def go_to(self, t: float, x: Array, values: Mapping[str, float], proof: Mapping[str, float]) -> None:
+        """Go on with values at the end of a step; `proof` are those at (t, x), where t may have rounded otherwise."""
+        found = self.at(t, x)
+        for name in {*found, *proof}:
+            if found.get(name) != proof.get(name):
                 raise InputError(
                     f"event '{name}' at t = {t:.6g}: expected the events of the run that is to be resumed, of which it "
-                    f"was {values.get(name, 'none')}, found {self.values.get(name, 'none')}. Give the same functions."
+                    f"was {proof.get(name, 'none')}, found {found.get(name, 'none')}. Give the same functions."
                 )
+        self.values = dict(values)
+
+    def ended(self) -> tuple[Status, str]:
+        """How a run ends at the last event."""
+        event = self.happened[-1]
+        return Status.EVENT, f"{Status.EVENT.value} It was '{event.name}' at t = {event.t:.9g}."
 
     def _value(self, name: str, t: float, x: Array) -> float:
         """The function of an event, or an InputError with its name and the time."""

@@ -10,15 +10,15 @@ h lambda1, N.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from porthos.integrate.newton import factorised
 from porthos.integrate.scheme import LINEAR, POSITION, VELOCITY
-from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step, least_speed, velocity_change
+from porthos.integrate.state_scheme import Begin, MechanicalScheme, RememberingStep, Step, least_speed, velocity_change
 from porthos.integrate.tableaus import Tableau, lobatto_iiia
 from porthos.notation import Array
 from porthos.system.blockwise import Term, blockwise, times_turned
@@ -45,10 +45,14 @@ class Moving(NamedTuple):
     acceleration: Array
     a: Array
 
+    def for_steps(self, ratio: float) -> Moving:
+        """The same for steps of another size: a - q'' grows with it."""
+        return self if ratio == 1.0 else self._replace(a=self.acceleration + ratio * (self.a - self.acceleration))
+
 
 @dataclass(frozen=True)
-class AlphaStep(Step):
-    """A step, and the motion at its end."""
+class AlphaStep(RememberingStep):
+    """A step, and the motion at its end, of which a belongs to steps of one size."""
 
     end: Moving
 
@@ -110,32 +114,31 @@ class _Equations:
         motion, h, t, (q, v, acceleration, _) = self.motion, self.h, np.array([self.t]), self.end(y)
         Q, V, (n, m) = q[None], v[None], (motion.n, motion.m)
         pull = motion.pulls(t, Q, y[None, n : n + m])
-        rows = [motion.impulses(h, t, Q, V, h * acceleration[None], self.u[None]) + pull]
-        rows += [motion.gaps(t, Q) / h] if POSITION in self.levels else []
-        rows += [motion.rates(t, Q, V)] if VELOCITY in self.levels else []
-        return np.concatenate(rows, axis=1)[0]
+        rows = [(motion.impulses(h, t, Q, V, h * acceleration[None], self.u[None]) + pull)[0]]
+        rows += [motion.gaps(t, Q)[0] / h] if POSITION in self.levels else []
+        rows += [motion.rates(t, Q, V)[0]] if VELOCITY in self.levels else []
+        return np.concatenate(rows)
 
     def matrix(self, y: Array) -> Matrix:
         """The derivative of the residual."""
         motion, h, t, (q, v, acceleration, _) = self.motion, self.h, self.t, self.end(y)
         am, af, beta, gamma = self.p
-        n, m, one, stabilised = motion.n, motion.m, np.ones((1, 1)), self.stabilised
+        n, m, stabilised = motion.n, motion.m, self.stabilised
         by_q, by_v, M = motion.impulse_tangent(h, t, q, v, h * acceleration, self.u)
         stiffness, G = motion.stiffness(t, q, self.parts(y)[1]), motion.G(t, q)
-        terms = [Term(0, 0, (1 - am) / (1 - af) * one, [M]), Term(0, 0, gamma * one, [by_v])]
-        terms += [Term(0, 0, h * beta * one, [stiffness]), Term(0, 0, h * beta * one, [by_q])]
-        terms += [Term(0, n, one, [G], turned=True)]
-        if stabilised:
-            terms += [Term(0, n + m, -one, [times_turned(part, self._G0)]) for part in (stiffness, by_q)]
+        terms = [Term(0, 0, (1 - am) / (1 - af), [M]), Term(0, 0, gamma, [by_v]), Term(0, n, 1.0, [G], turned=True)]
+        by_position = [(0, 1.0, stiffness), (0, 1.0, by_q)]  # row, weight, derivative
         row = n
         if POSITION in self.levels:
-            terms += [Term(row, 0, beta * one, [G])]
-            terms += [Term(row, n + m, -one / h, [times_turned(G, self._G0)])] if stabilised else []
+            by_position += [(row, 1.0 / h, G)]
             row += m
         if VELOCITY in self.levels:
-            rate = motion.rate_slope(t, q, v)
-            terms += [Term(row, 0, gamma * one, [G]), Term(row, 0, h * beta * one, [rate])]
-            terms += [Term(row, n + m, -one, [times_turned(rate, self._G0)])] if stabilised else []
+            terms += [Term(row, 0, gamma, [G])]
+            by_position += [(row, 1.0, motion.rate_slope(t, q, v))]
+        for row, weight, part in by_position:
+            terms += [Term(row, 0, weight * h * beta, [part])]
+            if stabilised and part.size:
+                terms += [Term(row, n + m, -weight, [times_turned(part, self._G0)])]
         return blockwise(y.size, terms)
 
     def size_of(self, y: Array, update: Array) -> float:
@@ -156,7 +159,6 @@ class AlphaMethod(MechanicalScheme):
     hundred steps with an error of first order.
     """
 
-    free_steps: ClassVar[bool] = False  # a belongs to one size of steps
     form: str = "stabilised"
     corrected: bool = True
     tolerance: float = 0.0
@@ -185,7 +187,7 @@ class AlphaMethod(MechanicalScheme):
     def advance(self, at: Begin) -> AlphaStep:
         """From the motion at the end of the step before, or from one made for the start."""
         motion, h, x0, before = motion_of(at.system), at.h, at.x0, at.before
-        start = self._start(motion, h, at.t, x0, at.u) if before is None else before.end
+        start = self._start(motion, h, at.t, x0, at.u) if before is None else before.end.for_steps(h / before.size)
         levels = frozenset(LEVELS[self.form] if motion.m else {POSITION})
         equations = _Equations(motion, self.parameters, levels, h, start, at.t + h, at.u[1])
         if before is None:
@@ -196,7 +198,25 @@ class AlphaMethod(MechanicalScheme):
         found = self.solved((equations.residual, equations.matrix), equations.size_of, guess, before)
         end, lam = equations.end(found.value), equations.parts(found.value)[1] / h
         x = np.concatenate([end.q, end.v, lam])
-        return AlphaStep(x, np.array([x0, x]), found, end)
+        return AlphaStep(x, np.array([x0, x]), found, h, end)
+
+    def part(self, at: Begin, whole: Step) -> Step:
+        """On index 3 v and lambda of a small part would be differences of positions, divided by its size.
+
+        There v is the parabola of v0, v1 and q1'' of the whole step, and lambda that of the accelerations.
+        """
+        made, motion = super().part(at, whole), motion_of(at.system)
+        if self.form != "index 3" or not motion.m:
+            return made
+        assert isinstance(whole, AlphaStep)
+        _, v1, acceleration, _ = whole.end
+        q, _, _ = motion.split(made.x)
+        v0, rest, t = motion.split(at.x0)[1], at.h - whole.size, at.t + at.h
+        v = v1 + rest * acceleration + (rest / whole.size) ** 2 * (v0 - v1 + whole.size * acceleration)
+        balance = np.append(motion.force(t, q, v, at.u[-1]), -motion.bend(t, q, v))
+        lam = factorised(motion.kkt(t, q, v))(balance)[motion.n :]
+        x = np.concatenate([q, v, lam])
+        return replace(made, x=x, stages=np.array([at.x0, x]))
 
     def _start(self, motion: Motion, h: float, t: float, x0: Array, inputs: Array) -> Moving:
         """q'' from the accelerations, a = q''(t0 + (alpha_m - alpha_f) h) + O(h^2) from their rate q'''.

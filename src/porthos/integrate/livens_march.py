@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from porthos.errors import InputError, Status
+from porthos.integrate.events import Watch
 from porthos.integrate.livens import Livens, LivensStep, plain_step
 from porthos.integrate.newton import Solver
 from porthos.integrate.recording import States, outputs_at
@@ -43,6 +44,10 @@ class _Tape:
         self.lam = np.full((rows, 2, m), np.nan)  # of the steps before and after
         self.supply, self.lost = np.zeros((rows, width)), np.zeros(rows)
         self.iterations = np.zeros(rows, dtype=np.int64)
+
+    def interval(self, row: int) -> tuple[Array, float, int]:
+        """Work, losses and iterations of the interval before a row, so far."""
+        return self.supply[row].copy(), float(self.lost[row]), int(self.iterations[row])
 
 
 class _March:
@@ -87,6 +92,36 @@ class _March:
             except FunctionError:  # it will be met again when the reason is looked for
                 return STALLED, step
         return CONVERGED, len(parts)
+
+    @property
+    def place(self) -> tuple[Array, Array, Array]:
+        """q, v and p, to keep."""
+        return self.q.copy(), self.v.copy(), self.p.copy()
+
+    def state(self, t: float, u: Array, place: tuple[Array, Array, Array]) -> Array:
+        """x with the multipliers of the accelerations."""
+        q, v, _ = place
+        return np.concatenate([q, v, self.system.accelerations(q, v, u, t)[1]])
+
+    def part(self, s: float, t: float, at: tuple[Array, Array, Array], inputs: Array) -> list[LivensStep]:
+        """The substeps of a step of s h from a place at t."""
+        made = list[LivensStep]()
+        for h, u in zip((s * self.sizes).tolist(), inputs, strict=True):
+            guess = np.concatenate([h * at[1], h**2 / 2 * self.lam])
+            step = plain_step(self.scheme, self.system.terms, h, t, *at, u, guess)
+            made.append(step)
+            t, at = t + h, (step.q, step.v, step.p)
+        return made
+
+    def end_with(self, n: int, before: tuple[Array, float, int], made: list[LivensStep]) -> None:
+        """Let step n be these substeps; its interval had `before`."""
+        tape, row, last = self.tape, n // self.every + 1, made[-1]
+        tape.q[row], tape.v[row], tape.p[row] = self.q, self.v, self.p = last.q, last.v, last.p
+        tape.supply[row], tape.lost[row], tape.iterations[row] = before
+        for step in made:
+            tape.supply[row] += step.work
+            tape.lost[row] += step.lost
+            tape.iterations[row] += step.iterations
 
     def failed(self, ended: int, done: int, u: Array) -> tuple[Status, str]:
         """Why the step after `done` others was not made: a function of the user's, or the equations."""
@@ -149,16 +184,18 @@ def march_lagrangian(
     progress: Callable[[int], None] = lambda done: None,
     interrupted: Callable[[], bool] = lambda: False,
     fractions: tuple[float, ...] = (1.0,),
+    events: Mapping[str, Any] | None = None,
 ) -> LivensStates:
     """Make `steps` steps of size h from `start` and keep every `every`-th state; a failure keeps what was computed.
 
-    `fractions` are the substeps of a step.
+    `fractions` are the substeps of a step. With events steps are made one by one.
     """
     run = _March(system, scheme, h, steps // every + 2, every, start, fractions)
     done, held, middles = 0, np.zeros(system.width), np.cumsum(fractions) - np.array(fractions) / 2
     status, message = Status.OK, Status.OK.value
     nodes: list[Array] = []
-    chunk = 1 if signals.feedback else CHUNK
+    watch = Watch(events, 0.0, start)
+    chunk = 1 if signals.feedback or watch.events else CHUNK
     while done < steps and status is Status.OK:
         ahead, S = min(chunk, steps - done), len(fractions)
         U, x = np.zeros((S * ahead, system.width)), np.concatenate([run.q, run.v, 2 / h**2 * run.mu])
@@ -171,21 +208,70 @@ def march_lagrangian(
                     U[k] = signals.at((n + middle) * h, held)
         except InputError as error:
             status, message, U = Status.BAD_INPUT, str(error), U[: S * (n - done)]
+        parts = _Parts(run, signals, held, done, middles, run.place, run.tape.interval(done // every + 1))
         ended, made = run.advance(done, U)
+        if watch.events and made:
+            status, message = parts.look(watch)
         done += made
         progress(done)
         if ended != CONVERGED:
             status, message = run.failed(ended, done, U[made])
-        elif done < steps and interrupted():
+        elif status is Status.OK and done < steps and interrupted():
             status, message = Status.INTERRUPTED, Status.INTERRUPTED.value
-    return _states(run, done, nodes, signals.at_node(done * h, held), status, message)
+    until = watch.happened[-1].t if status is Status.EVENT else done * h
+    states = _states(run, done, until, nodes, signals.at_node(until, held), status, message)
+    return replace(states, events=tuple(watch.happened))
 
 
-def _states(run: _March, done: int, nodes: list[Array], last: Array, status: Status, message: str) -> LivensStates:
+@dataclass(frozen=True)
+class _Parts:
+    """Parts of step n of a run, which began at a place, with what its interval had before."""
+
+    run: _March
+    signals: Signals
+    held: Array
+    n: int
+    middles: Array  # of its substeps, as parts of it
+    place: tuple[Array, Array, Array]
+    interval: tuple[Array, float, int]
+
+    def look(self, watch: Watch) -> tuple[Status, str]:
+        """Note the events of the whole step, which the run has made; one that is terminal ends it with a part."""
+        try:
+            s = watch.look(self.n * self.run.h, self.run.h, self.end, self.state)
+        except InputError as error:
+            return Status.BAD_INPUT, str(error)
+        if s is None:
+            return Status.OK, Status.OK.value
+        if s < 1.0:
+            self.run.end_with(self.n, self.interval, self.made(s))
+        return watch.ended()
+
+    def made(self, s: float) -> list[LivensStep]:
+        """The substeps of the part s."""
+        h, t = self.run.h, self.n * self.run.h
+        u = np.array([self.signals.at(t + s * middle * h, self.held) for middle in self.middles.tolist()])
+        return self.run.part(s, t, self.place, u)
+
+    def state(self, s: float) -> Array:
+        """The state after the part s."""
+        last, t = self.made(s)[-1], (self.n + s) * self.run.h
+        return self.run.state(t, np.nan_to_num(self.signals.at_node(t, self.held)), (last.q, last.v, last.p))
+
+    @property
+    def end(self) -> Array:
+        """The state after the whole step."""
+        t = (self.n + 1) * self.run.h
+        return self.run.state(t, np.nan_to_num(self.signals.at_node(t, self.held)), self.run.place)
+
+
+def _states(
+    run: _March, done: int, until: float, nodes: list[Array], last: Array, status: Status, message: str
+) -> LivensStates:
     """The tape as states: multipliers at the nodes are means of those of the steps around them, of second order."""
     system, tape, h, every = run.system, run.tape, run.h, run.every
     rows = done // every + 1 + (1 if done % every else 0)
-    t = np.append(np.arange(0, done, every), done) * h if done else np.zeros(1)
+    t = np.append(np.arange(0, done, every) * h, until) if done else np.zeros(1)
     inputs = np.array([*nodes[: rows - 1], last]) if system.width else np.zeros((rows, 0))
     q, v, lam = tape.q[:rows], tape.v[:rows], tape.lam[:rows].mean(axis=1)
     for k in {0, rows - 1}:

@@ -70,13 +70,14 @@ AT_NODES = (*[one.name for one in fields(States)][:10], "angles")  # the arrays 
 
 @dataclass(frozen=True)
 class Piece:
-    """One step of a march: where it begins, its size, the inputs at its stages, and what came out."""
+    """One step of a march: where it begins, its size, the inputs at its stages, what came out, and the step before."""
 
     t: float
     h: float
     x0: Array
     u: Array
     step: Step
+    before: Step | None = None
 
 
 def outputs_at(system: Descriptor, x: Array, u: Array, t: float) -> Array:

@@ -81,6 +81,13 @@ class Step:
         return self
 
 
+@dataclass(frozen=True)
+class RememberingStep(Step):
+    """A step without which the next one has no begin; what it remembers belongs to steps of one `size`."""
+
+    size: float
+
+
 class IncrementStep(Step):
     """A step whose unknowns are the increments of its stages."""
 
@@ -105,7 +112,7 @@ class EmbeddedStep(Step):
 class StateScheme(Iterated):
     """A method that steps the states of descriptor systems."""
 
-    free_steps: ClassVar[bool] = True  # whether steps may have different sizes
+    free_steps: ClassVar[bool] = True  # whether each step may have another size than the one before
     limits: ClassVar[str] = ""  # a sentence on steps that the method cannot make whatever Newton's method does
 
     def __post_init__(self) -> None:
@@ -129,6 +136,12 @@ class StateScheme(Iterated):
     def step(self, system: Any, h: float, x0: Array, u: Array | None = None, t: float = 0.0, before: Any = None) -> Any:
         """One step from x0 at time t. `u` are inputs (m,), or one row for each stage; `before` is the step before."""
         return self.advance(Begin(system, h, x0, self.inputs(system, u), t, before))
+
+    def part(self, at: Begin, whole: Step) -> Step:
+        """A step of another size than one that was made from there: a part of it, which leads to an event."""
+        if not isinstance(whole, RememberingStep):
+            return self.advance(replace(at, before=whole))
+        return self.advance(at if at.before is None else replace(at, before=replace(at.before, found=whole.found)))
 
     def solved(
         self,

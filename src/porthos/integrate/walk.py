@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,12 +18,14 @@ from porthos.integrate.freezing import freeze, thaw
 from porthos.integrate.march import Store, of_drives
 from porthos.integrate.recording import Piece, Recorder, States
 from porthos.integrate.signals import Signals
-from porthos.integrate.state_scheme import StateScheme, Step
+from porthos.integrate.state_scheme import Begin, StateScheme, Step
 from porthos.notation import Array
 from porthos.system.dead_points import dead_point
 from porthos.system.descriptor import Descriptor
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.watching import FunctionError, place_in_time, watching
+
+Advance = Callable[[Begin], Step]
 
 
 class Walk:
@@ -63,11 +66,16 @@ class Walk:
         self, t: float, h: float, x: Array, held: Array, before: Step | None, until: float | None = None
     ) -> Piece:
         """A step of h from x at time t; `until` is its end if inputs jump there, so that its stages do not see it."""
+        return self._piece(t, h, x, held, before, self.scheme.advance, np.inf if until is None else until)
+
+    def _piece(
+        self, t: float, h: float, x: Array, held: Array, before: Step | None, advance: Advance, until: float = np.inf
+    ) -> Piece:  # fmt: skip
         self.look_at(t, x)
-        latest = np.inf if until is None else np.nextafter(until, t)
+        latest = np.nextafter(until, t)
         u = np.array([self.signals.at(min(t + ci * h, latest), held) for ci in self.scheme.tableau.c])
         try:
-            return Piece(t, h, x, u, self.scheme.step(self.system, h, x, u, t, before))
+            return Piece(t, h, x, u, advance(Begin(self.system, h, x, u, t, before)), before)
         except FunctionError as error:
             raise error.within(t, h) from error
 
@@ -108,7 +116,8 @@ class Walk:
             return None
 
         def part(s: float) -> Piece:
-            return self.piece(piece.t, s * piece.h, piece.x0, held, piece.step.resized(s))
+            advance = partial(self.scheme.part, whole=piece.step.resized(s))
+            return self._piece(piece.t, s * piece.h, piece.x0, held, piece.before, advance)
 
         s = self.watch.look(piece.t, piece.h, piece.step.x, lambda s: part(s).step.x)
         return None if s is None else part(s)
@@ -121,8 +130,7 @@ class Walk:
         """End the run with a part of a step."""
         self.recorder.step(piece)
         self.node(piece.t + piece.h, piece.step.x, held)
-        event = self.watch.happened[-1]
-        return Status.EVENT, f"{Status.EVENT.value} It was '{event.name}' at t = {event.t:.9g}."
+        return self.watch.ended()
 
     # --- files
 
@@ -153,7 +161,7 @@ class Walk:
         assert self.memory is not None
         proof = self.memory["proof"]
         self.recorder.recall(self.memory["recorder"])
-        self.watch.go_to(t, x, self.memory["events"])
+        self.watch.go_to(t, x, self.memory["events"], proof["events"])
         found = self._proof(t, x, held)
         for name, place in self.system.ports.items():
             if not np.array_equal(found["u"][place], proof["u"][place]):
@@ -187,7 +195,7 @@ class Walk:
             flow = self.system.flow(x, np.nan_to_num(u), t)
         except FunctionError:  # the next step will say it
             flow = np.empty(0)
-        return {"u": np.nan_to_num(u), "flow": np.nan_to_num(flow)}
+        return {"u": np.nan_to_num(u), "flow": np.nan_to_num(flow), "events": self.watch.at(t, x)}
 
 
 class Route(ABC):

@@ -25,7 +25,7 @@ class Term(NamedTuple):
 
     top: int
     left: int
-    weights: Array  # (r, c)
+    weights: Array | float  # (r, c), or the weight of a single block
     blocks: Sequence[Matrix]  # (r,) matrices of one shape
     turned: bool = False
 
@@ -87,16 +87,22 @@ class _Plan(NamedTuple):
 
 def blockwise(size: int, terms: Sequence[Term]) -> sparse.csc_array:
     """The sum of all terms as a matrix (size, size)."""
-    frames, entries, weights = [], [], []
+    frames, entries, weights = list[_Frame](), list[Array](), list[float]()
     for top, left, weight, given, turned in terms:
         blocks = [_compressed(block) for block in given]
-        patterns = tuple([_pattern_of(block) for block in blocks])
-        if any(pattern.minor for pattern in patterns):  # forces that are not there have blocks without entries
-            frames.append(_Frame(top, left, turned, weight.shape, (weight != 0.0).tobytes(), patterns))
-            entries += [block.data for block in blocks]
-            weights.append(weight.ravel())
+        numbers = [block.data for block in blocks]
+        if not sum(map(len, numbers)):  # forces that are not there have blocks without entries
+            continue
+        if isinstance(weight, float):
+            shape, used = (1, 1), b"\1"
+            weights.append(weight)
+        else:
+            shape, used = weight.shape, (weight != 0.0).tobytes()
+            weights += weight.ravel().tolist()
+        frames.append(_Frame(top, left, turned, shape, used, tuple([_pattern_of(block) for block in blocks])))
+        entries += numbers
     plan = _plan(size, tuple(frames))
-    return _summed(plan.places, plan.target, np.concatenate(weights), plan.weight, np.concatenate(entries), plan.entry)
+    return _summed(plan.places, plan.target, np.array(weights), plan.weight, np.concatenate(entries), plan.entry)
 
 
 def times_turned(A: Matrix, B: Matrix) -> sparse.csr_array:

@@ -76,5 +76,5 @@ def kkt_matrix(system: Constrained, q: Array) -> Matrix:
 
 def saddle_matrix(M: Matrix, G: Matrix, level: Matrix) -> Matrix:
     """[M G^T; level 0]."""
-    (m, n), one = G.shape, np.ones((1, 1))
-    return blockwise(n + m, [Term(0, 0, one, [M]), Term(0, n, one, [G], turned=True), Term(n, 0, one, [level])])
+    m, n = G.shape
+    return blockwise(n + m, [Term(0, 0, 1.0, [M]), Term(0, n, 1.0, [G], turned=True), Term(n, 0, 1.0, [level])])

@@ -187,11 +187,11 @@ class Elements:
 
     def tangent(self, q: Array, v: Array) -> tuple[Matrix, Matrix]:
         """Derivatives of `force` with respect to q and v, -(G^T (K G + D d(G v)/dq) + d(G^T lam)/dq) and -G^T D G."""
-        r, minus = self.respond(q, v), -np.ones((1, 1))
+        r = self.respond(q, v)
         G, rate = turned(r.G), turned(r.rate)
         stiff, lost = times_turned(r.K, G), times_turned(r.D, rate)  # at the same places
         by_g = times_turned(G, turned(refilled(stiff, stiff.data + lost.data)))
-        by_q = blockwise(G.shape[0], [Term(0, 0, minus, [by_g]), Term(0, 0, minus, [self._rows.stiffness(r.lam)])])
+        by_q = blockwise(G.shape[0], [Term(0, 0, -1.0, [by_g]), Term(0, 0, -1.0, [self._rows.stiffness(r.lam)])])
         return by_q, scaled(-1.0, times_turned(G, turned(times_turned(r.D, G))))
 
     def respond(self, q: Array, v: Array) -> Response:

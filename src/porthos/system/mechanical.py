@@ -335,17 +335,17 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csc_array:
         """-df/dx."""
         refuse_friction(self)
-        (q, v, lam), n, one, motion = self.split(x), self.n, np.ones((1, 1)), self.motion
+        (q, v, lam), n, motion = self.split(x), self.n, self.motion
         by_q, by_v = self.force_tangent(q, v, u)
         G = motion.G(t, q)
         terms = [
-            Term(0, n, -one, [self._one]),
-            Term(n, 0, one, [motion.stiffness(t, q, lam)]),
-            Term(n, 0, -one, [by_q]),
-            Term(n, n, -one, [by_v]),
-            Term(n, 2 * n, one, [G], turned=True),
-            Term(2 * n, 0, -one, [motion.rate_slope(t, q, v)]),
-            Term(2 * n, n, -one, [G]),
+            Term(0, n, -1.0, [self._one]),
+            Term(n, 0, 1.0, [motion.stiffness(t, q, lam)]),
+            Term(n, 0, -1.0, [by_q]),
+            Term(n, n, -1.0, [by_v]),
+            Term(n, 2 * n, 1.0, [G], turned=True),
+            Term(2 * n, 0, -1.0, [motion.rate_slope(t, q, v)]),
+            Term(2 * n, n, -1.0, [G]),
         ]
         return blockwise(self.dimension, terms)
 
