@@ -195,7 +195,7 @@ class Interconnection(PHDAE):
     def _through(self, states: list[Array], t: float) -> Array:
         """S - N of the parts side by side."""
         each = zip(self._systems, states, strict=True)
-        return block_diagonal([dense(system.S(x, t) - system.N(x, t)) for system, x in each])
+        return block_diagonal([system.through(x, t) for system, x in each])
 
     def inputs(self, x: Array, u: Array, t: float = 0.0) -> list[Array]:
         """The inputs of all parts when the open ports get u."""

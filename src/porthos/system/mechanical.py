@@ -323,13 +323,13 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
             return np.zeros(0)
         q, (_, v, lam) = self.split(x)[0], self.split(e)
         forces = self.drive_slopes(q, t) * lam[self.drive_rows] if self.drives else np.zeros(0)
-        return np.concatenate([self.Bt(q).T @ v, forces])
+        return np.concatenate([self.loads.columns(self.to_kernel(q)).T @ v, forces])
 
     def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """[d(B~^T v)/dq, B~^T, 0], and [d(dg/ds)/dq lambda, 0, dg/ds] of drives."""
         (q, v, lam), n, first, out = self.split(x), self.n, self.loads.width, np.zeros((self.width, self.dimension))
         out[:first, :n] = self.loads.output_slope(self.to_kernel(q), self.to_kernel(v, rate=True))
-        out[:first, n : 2 * n] = self.Bt(q).toarray().T
+        out[:first, n : 2 * n] = self.loads.columns(self.to_kernel(q)).T
         if self.drives:
             assert isinstance(self.motion, OfDriven)
             turned, forces = self.motion.at(t).first.jacobian(q).toarray(), lam[self.drive_rows]
