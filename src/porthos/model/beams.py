@@ -176,9 +176,10 @@ class Beam:
                 f"{np.asarray(self.via).tolist()}. Leave it out for a straight beam."
             )
         if angle > SHARPEST * self.elements:
+            start, via, end = (np.asarray(point).tolist() for point in (self.start, self.via, self.end))
             raise ModelError(
                 f"{self.where}: elements: expected at least {int(np.ceil(angle / SHARPEST))} for an arc of "
-                f"{np.degrees(angle):.0f} degrees, found {self.elements}."
+                f"{np.degrees(angle):.0f} degrees, found {self.elements}. The arc has start: {start}, via: {via}, end: {end}."
             )
         return normal / sine, angle, chord * angle / (2.0 * float(np.sin(angle / 2)))
 

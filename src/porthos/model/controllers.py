@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from porthos.errors import ModelError
 from porthos.model.expressions import formula, rates
@@ -29,7 +29,9 @@ class JointController:
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if self.motion not in (None, "turn", "slide"):
+        if not isinstance(self.joint, str):
+            raise ModelError(f"{self.name}: joint: expected the name of a joint, found {self.joint!r}.")
+        if not (self.motion is None or (isinstance(self.motion, str) and self.motion in get_args(Motion))):
             raise ModelError(f"{self.name}: motion: expected 'turn' or 'slide', found {self.motion!r}.")
         object.__setattr__(self, "damping", number(self.damping, f"{self.name}: damping", least=0.0))
 

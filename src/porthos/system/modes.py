@@ -14,7 +14,7 @@ import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.model.model import Model
-from porthos.notation import Array, number
+from porthos.notation import Array, number, numbers
 from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_plain
 from porthos.system.equilibrium import equilibrium, held_at, place_of_rest
@@ -121,8 +121,10 @@ def modes(
         raise PorthosError(f"modes: expected a model or a system, found {model!r}.")
     system: Any = model.assemble() if isinstance(model, Model) else model
     t = number(time, "modes: time")
-    given = None if state is None else system.as_state(state)
-    u = system.fed(t) if inputs is None else np.asarray(inputs, dtype=np.float64)
+    given = None if state is None else system.as_state(state, "modes: state: ")
+    u = system.fed(t) if inputs is None else numbers(inputs, "modes: inputs", f"{system.width} numbers")
+    if u.shape != (system.width,):
+        raise PorthosError(f"modes: inputs: expected {system.width} number(s) for {[*system.ports]}, found {inputs!r}.")
     if isinstance(system, MechanicalSystem):
         system, start = held_at(system, t, given)
         require_plain(system, "modes")
