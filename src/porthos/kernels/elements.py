@@ -81,20 +81,10 @@ def nearest_angle(g: float, k: float, about: float) -> float:
 
 
 @stage
-def mean_of_law(mech: Mechanism, n: int, s0: float, s1: float) -> tuple[float, float]:
-    """`mean_force` of law n; of a linear one, as most are, in place: a call costs more than it."""
-    law = mech.law[n]
-    if law.form == POLYNOMIAL and law.terms == 2:
-        half = 0.5 * law.force[1]
-        return law.force[0] + half * ((s1 - law.rest) + (s0 - law.rest)), half
-    return mean_force(mech.law[n], mech.piece, s0, s1)
-
-
-@stage
 def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple[float, float]:
     """The multiplier of a law for lengths, and its derivative with respect to g1."""
     s0, s1 = np.sqrt(2.0 * g0), np.sqrt(2.0 * g1)
-    mean, (F, slope), c = 0.5 * (s0 + s1), mean_of_law(mech, n, s0, s1), mech.law[n].damping / h
+    mean, (F, slope), c = 0.5 * (s0 + s1), mean_force(mech.law[n], mech.piece, s0, s1), mech.law[n].damping / h
     lam = (F + c * (s1 - s0)) / mean
     return lam, ((slope + c) - 0.5 * lam) / (mean * s1)
 
@@ -102,7 +92,7 @@ def length_law(mech: Mechanism, n: int, h: float, g0: float, g1: float) -> tuple
 @stage
 def value_law(mech: Mechanism, n: int, h: float, mu: float, g0: float, g1: float) -> tuple[float, float]:
     """The same for a law of the row itself, with the grip mu of its friction."""
-    (F, slope), c = mean_of_law(mech, n, g0, g1), mech.law[n].damping / h
+    (F, slope), c = mean_force(mech.law[n], mech.piece, g0, g1), mech.law[n].damping / h
     rub, rise = rubbing(mech.law[n].speed, (g1 - g0) / h)
     return F + c * (g1 - g0) + mu * rub, slope + c + mu * rise / h
 
@@ -122,7 +112,7 @@ def turn_law(
     else:
         ds = np.arctan2(sine, cosine)
         ratio, rate = ds / sine, (sine - ds * cosine) / (sine * sine)
-    (F, slope), c = mean_of_law(mech, n, s0, s0 + ds), mech.law[n].damping / h
+    (F, slope), c = mean_force(mech.law[n], mech.piece, s0, s0 + ds), mech.law[n].damping / h
     rub, rise = rubbing(mech.law[n].speed, ds / h)
     f = F + c * ds + mu * rub
     return f * ratio, (slope + c + mu * rise / h) * ratio + f * rate
