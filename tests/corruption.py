@@ -252,6 +252,18 @@ CALLS = {
         lambda **given: ph.interconnect(given["one"], given["two"], through=given["through"], name=given["name"]),
         {"one": SPOOL, "two": ROLL, "through": ph.Feedback("shaft", "end"), "name": "drive"},
     ),
+    **{
+        cls.__name__: (
+            lambda cls=cls, **given: ph.interconnect(SPOOL, ROLL, through=cls(**given)),
+            {"a": "shaft", "b": "end", "ratio": 1.0, "name": "drive"},
+        )
+        for cls in (ph.Feedback, ph.Gyrator, ph.Transformer)
+    },
+    "Relation": (
+        lambda **given: ph.interconnect(SPOOL, ROLL, through=ph.Relation(**given)),
+        {"joined": ["shaft", "end"], "M": [[0, -1], [1, 0]], "N": np.eye(2), "name": "drive"},
+    ),
+    "Crossing": (ph.Crossing, {"quantity": "hinge.angle", "value": 1.0, "direction": "rising", "terminal": False}),
     "simulate a workshop": (
         lambda **given: ph.simulate(workshop(), ph.Midpoint(), 0.01, 0.03, **given),
         {"inputs": {"motor": 0.1}, "every": 3, "hold": ["wheel"]},
@@ -277,7 +289,20 @@ CALLS = {
     "save": (lambda path: finished().save(path), {"path": "saved.nc"}),
     "export": (lambda path: finished().export(path), {"path": "saved.csv"}),
     "report": (lambda path: finished().report(path), {"path": "saved.html"}),
-    "modes": (ph.modes, {"model": hanging()}),
+    "modes": (ph.modes, {"model": hanging(), "state": None, "inputs": None, "time": 0.0}),
+    "PD": (
+        ph.PD,
+        {"joint": "hinge", "stiffness": 1.0, "damping": 0.1, "target": 2.0, "target_rate": 0.0, "motion": "turn"},
+    ),
+    "EnergyShaping": (
+        ph.EnergyShaping,
+        {"joint": "hinge", "energy": "s**2", "damping": 0.1, "around": 1.0, "motion": "turn"},
+    ),
+    "Maxwell": (ph.Maxwell, {"name": "P", "stiffness": 10.0, "damping": 2.0, "elongation": 0.1}),
+    "FirstOrderActuator": (
+        ph.FirstOrderActuator,
+        {"name": "P", "gain": 1.0, "droop": 0.5, "time_constant": 0.1, "force": 0.2},
+    ),
 }  # fmt: skip
 
 
@@ -292,6 +317,8 @@ PART = {
     "body of a run": ("'fuzzed'",), "joint of a run": ("'fuzzed'",), "port of a run": ("'fuzzed'",),
     "save": ("path",), "export": ("export", "path"), "report": ("report", "path"),
     "interconnect": ("interconnect", "connection"), "Simulation": ("simulate", "scheme", "inputs"),
+    **{cls: (cls, "connection") for cls in ("Feedback", "Gyrator", "Transformer", "Relation")},
+    "Maxwell": ("P", "'P'"), "FirstOrderActuator": ("P", "'P'"), "modes": ("modes", "'hanging'"),
     "Livens": ("Livens", "Midpoint"),  # of which it is made
 }  # fmt: skip
 
@@ -306,7 +333,7 @@ def names_of(call, key, right, value):
     with suppress(TypeError, ValueError, OverflowError):
         found.append(f"found {np.asarray(value, dtype=np.float64).tolist()}")
     part = (*part, *(["name", *found] if key == "name" else found if key == "path" else []))
-    found += ["port"] if call == "interconnect" else []
+    found += ["port"] if call in ("interconnect", "Relation") else []
     found += [f"{name}={given!r}" for name, given in value.items()] if isinstance(value, dict) else []
     return part, (*([f"{key}:", f"{key} =", f"{key}="] if key in WORDS else [key, key.removesuffix("s")]), *found)
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from catalogue import by_name
+from catalogue import ALL_SCHEMES, by_name
 from hypothesis import given
 from hypothesis import strategies as st
 from mechanisms import loops, trees, with_elements
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj
+from test_inner_states import joined
 
 import porthos as ph
 from benchmarks.elements import bars
+from porthos.integrate.scheme import ENERGY, GENERALISED
+from porthos.model.drives import DRIVES as DRIVE_KINDS
+from porthos.model.elements import ELEMENTS as KINDS
+from porthos.model.gears import GEARS as GEAR_KINDS
+from porthos.model.potentials import POTENTIALS
 from porthos.system.check import precise_jacobian
 
 MIDPOINTS = [ph.Midpoint(), ph.MidpointGGL()]
@@ -100,7 +106,21 @@ def racked(model):
     model.rack("e", "c", "d", at_b=(0, 0.2, 0.1))
 
 
-GEARS = {"gear": geared, "rack": racked}
+def ringed(model):
+    """A wheel within a ring, on a body in the air."""
+    model.body("d", ph.Cylinder(0.4, 0.1, 0.05), position=(0.12, 0.176, 0), rotation=((1, 0, 0), -np.pi / 2))
+    model.revolute("axle", "a", "d", (0.12, 0.176, 0), (0.2, 1, 0))
+    model.gear("e", "c", "d", teeth=(40, 17), internal=True)
+
+
+def bevelled(model):
+    """Two wheels whose axes meet, on a body in the air."""
+    model.body("d", ph.Cylinder(0.4, 0.1, 0.05), position=(0.3, 0.2, 0), rotation=((0, 1, 0), np.pi / 2))
+    model.revolute("axle", "a", "d", (0.3, 0.2, 0), (1, 0.1, 0.3))
+    model.gear("e", "c", "d", teeth=(17, 23))
+
+
+GEARS = {"gear": geared, "ring": ringed, "bevel gear": bevelled, "rack": racked}
 
 
 class Regulator:
@@ -147,6 +167,11 @@ CONTROLLERS = {
     "controller of the state": (HINGED, lambda: looking),
     "samples": (HINGED, lambda: ph.Sampled(lambda t, y: 0.2 * np.sin(t) - 0.1 * y, period=0.02)),
     "PD": (HINGED, lambda: ph.PD(joint="hinge", stiffness=5.0, damping=0.1, target=ph.Sine(1.0, 0.3))),
+    "PD over turns": (HINGED, lambda: ph.PD(joint="hinge", stiffness=0.5, damping=0.05, target=20.0)),
+    "PD with samples": (
+        HINGED,
+        lambda: ph.Sampled(ph.PD(joint="hinge", stiffness=3.0, damping=0.1, target=2.0), period=0.01),
+    ),
     "energy shaping": (HINGED, lambda: ph.EnergyShaping(joint="hinge", energy="2*s**2 - cos(3*s)", damping=0.05)),
     "motor in a hinge": (HINGED, lambda: ph.Sine(0.4, 0.7)),
     "motor in a slide": (pushed_rail, lambda: ph.Sine(0.4, 0.7)),
@@ -157,18 +182,24 @@ BEAMS = {"beam": beamed}
 ACTING = ELEMENTS | DRIVES | GEARS | RUBBING | BEAMS | {name: add for name, (add, _) in CONTROLLERS.items()}
 
 
+# systems of their own that are connected with a mechanism, of which schemes over states keep the balance
+INNER = {"Maxwell element and actuator": joined}
+
 # friction has no steps backwards, which compositions take: `test_friction_is_refused_where_it_cannot_be`
 BALANCED = [
     pytest.param(scheme, part, id=f"{by_name(scheme)}-{part}")
     for scheme in (*MIDPOINTS, ph.Composition(ph.MidpointGGL()))
     for part in ACTING
     if not (part.startswith("friction") and isinstance(scheme, ph.Composition))
-]
+] + [pytest.param(ph.Gauss(1), part, id=f"Gauss-{part}") for part in INNER]
 
 
 @pytest.mark.parametrize(("scheme", "part"), BALANCED)
 def test_supplied_stored_and_dissipated_energy_close(scheme, part):
     """For every element, drive, gear, controller, port and beam, over 10^4 steps."""
+    if part in INNER:
+        close_of_connected(scheme, INNER[part]())
+        return
     model = flyer(part)
     model.load("push", "a", force=ph.Sine((0, 2, 1), 1.0), torque=(0, 0.1, 0))
     inputs = {"e": CONTROLLERS[part][1]()} if part in CONTROLLERS else {}
@@ -185,6 +216,22 @@ def test_supplied_stored_and_dissipated_energy_close(scheme, part):
         assert run.position_error.max() < 1e-11
     else:
         assert np.ptp(run.port("e").work) > 1e-3
+
+
+def close_of_connected(scheme, whole):
+    """The same of a mechanism that is connected with systems of their own."""
+    run = ph.simulate(whole, scheme, 1e-3, 10.0, every=10, inputs={"command": lambda t: np.sin(3 * t)})
+    size = max(np.ptp(run.H), run.supplied[-1])
+    assert np.abs(run.H - run.H[0] - run.supplied + run.dissipated).max() < 1e-11 * size
+    assert run.dissipated[-1] > 0.1 and np.all(np.diff(run.dissipated) >= 0.0)
+
+
+def test_balances_are_closed_for_every_kind_of_part():
+    """None is left out of the test above."""
+    models = [flyer(part) for part in ACTING]
+    found = {each.kind for model in models for each in (*model.elements, *model.joints)}
+    assert {each.kind for each in (*KINDS, *POTENTIALS, *DRIVE_KINDS, *GEAR_KINDS)} <= found
+    assert any(model.beams for model in models)
 
 
 def look_at(run, element):
@@ -247,6 +294,37 @@ def test_spring_and_damper_swing_as_the_formula_says(scheme):
     assert spring.energy == pytest.approx(0.5 * k * (spring.measure - 1.0) ** 2)
     lost = 0.5 * m * v[-1] ** 2 + spring.energy[-1] - spring.energy[0]
     assert spring.dissipated[-1] == pytest.approx(-lost, rel=1e-11)
+
+
+def sprung():
+    """A hinged pair and a ball on springs of all forms that are not linear."""
+    model = ph.Model("sprung", gravity=(0, 0, -9.81))
+    model.body("a", ph.Box(1.0, (0.4, 0.2, 0.1)), angular_velocity=(1, 2, -1))
+    model.body("c", ph.Box(0.5, (0.3, 0.1, 0.1)), position=(0, 0.4, 0))
+    model.point_mass("ball", 0.3, position=(0.9, 0.8, 0.3), velocity=(-1, 0, 0))
+    model.revolute("hinge", "a", "c", (0, 0.2, 0), (0.2, 1, 0))
+    model.spring("cubic", "ground", "a", (0, 0, 1), (0.2, 0, 0.05), stiffness=(40, -5, 300))
+    model.spring(
+        "table", "a", "ball", (0.2, 0.1, 0), (0.9, 0.8, 0.3), table=[(-0.9, -60), (-0.05, -1), (0, 0), (0.3, 9)]
+    )
+    model.torsion_spring("coil", "hinge", stiffness=(2, 0, 9))
+    model.attraction("pull", "ground", "ball", (2, 2, 2), (0.9, 0.8, 0.3), strength=0.5)
+    model.potential("well", "c", "ball", (0, 0.4, 0), (0.9, 0.8, 0.3), "cosh(3*s) - 4*s", (0.02, 5))
+    model.bushing("mount", "ground", "c", (0, 0.4, 0), (40, 30, 20), turning_stiffness=(2, 3, 1))
+    return model
+
+
+NONLINEAR = [*ALL_SCHEMES, ph.DiscreteGradient()]
+
+
+@pytest.mark.parametrize("scheme", NONLINEAR, ids=by_name)
+def test_energy_with_nonlinear_springs_stays_in_every_scheme_that_claims_it(scheme):
+    steps = 100 if isinstance(scheme, ph.DiscreteGradient) else 2000
+    run = ph.simulate(sprung(), scheme, 2e-3, steps * 2e-3)
+    assert np.ptp(run.energy) < 1e-11 * np.abs(run.energy[0])
+    assert scheme.preserves & {ENERGY, GENERALISED}
+    for element in run.system.element_names:
+        assert np.ptp(run.element(element).energy) > 1e-5 * run.kinetic_energy.max()
 
 
 @every_midpoint

@@ -466,6 +466,20 @@ def test_what_gears_are_not_in_says_so():
             ask()
 
 
+def test_wheels_are_parts_of_connected_systems():
+    """A spring that is a system of its own turns the first wheel: a harmonic motion of both inertias together."""
+    shop, stiffness, start = pair(torque=0.0), 0.5, 0.6
+    shop.model.joint_port("shaft", "left")
+    coil = ph.LinearPHDAE(
+        "coil", J=[[0.0]], Q=[[stiffness]], B=[[1.0]], states=["angle"], ports=["rate"], initial=[start]
+    )
+    whole = ph.interconnect(shop.model.assemble(), coil, through=ph.Feedback("shaft", "rate"))
+    run = ph.simulate(whole, ph.Gauss(2), 0.01, 0.6)
+    omega = np.sqrt(stiffness / (I_A + I_B / 9))
+    assert np.abs(run["coil: angle"].ravel() - start * np.cos(omega * run.t)).max() < 1e-5
+    assert np.abs(run.power_balance).max() < 1e-13
+
+
 def test_gears_are_no_interconnection():
     bodies = []
     for name in ("a", "b"):

@@ -61,20 +61,26 @@ def test_energy_shaping_makes_a_pendulum_stand():
     assert angle(run)[-1] == pytest.approx(3.0, abs=1e-6)  # where the weight, taken away, does not pull
 
 
-def test_pd_control_goes_the_shortest_way_and_counts_no_turns():
-    """A target that turns round and round is followed; one beyond half a turn is reached from the other side."""
+def test_pd_control_follows_a_target_over_turns():
+    """A target that turns round and round is followed; one beyond half a turn is reached from this side."""
     ramp = ph.Ramp(0.0, 4.0, after=8 * np.pi)
     control = ph.PD(joint="hinge", stiffness=900.0, damping=60.0, target=ramp, target_rate=lambda t: 2 * np.pi)
     run = ph.simulate(pendulum(), ph.Midpoint(), 0.005, 4.0, inputs={"motor": control}, every=10)
     assert np.abs(angle(run) - 2 * np.pi * run.t)[20:].max() < 0.1
-    run = ph.simulate(
-        pendulum(),
-        ph.Midpoint(),
-        0.005,
-        4.0,
-        inputs={"motor": ph.PD(joint="hinge", stiffness=900, damping=60, target=5)},
-    )
-    assert angle(run)[-1] == pytest.approx(5 - 2 * np.pi, abs=0.02)
+    for target in (5.0, -17.0):
+        control = ph.PD(joint="hinge", stiffness=900.0, damping=60.0, target=target)
+        run = ph.simulate(pendulum(), ph.Midpoint(), 0.005, 4.0, inputs={"motor": control})
+        assert angle(run)[-1] == pytest.approx(target, abs=0.02)
+
+
+def test_energy_shaping_counts_turns_or_stays_around_an_angle():
+    """V = 8 (s - 9)^2 - weight ends at 9 rad; told of the angle around 3 rad the bar ends where that is 9 - 2 pi."""
+    shaped = {"joint": "hinge", "energy": "9.81*cos(s) + 8*(s - 9)**2", "damping": 12.0}
+    run = ph.simulate(pendulum(), ph.Midpoint(), 0.01, 12.0, inputs={"motor": ph.EnergyShaping(**shaped)})
+    assert angle(run)[-1] == pytest.approx(9.0, abs=1e-6)
+    shaped = {"joint": "hinge", "energy": "9.81*cos(s) + 8*(s - 9 + 2*pi)**2", "damping": 12.0, "around": 3.0}
+    run = ph.simulate(pendulum(), ph.Midpoint(), 0.01, 12.0, inputs={"motor": ph.EnergyShaping(**shaped)})
+    assert angle(run)[-1] == pytest.approx(9.0 - 2 * np.pi, abs=1e-6)
 
 
 def test_a_slide_is_held():

@@ -33,6 +33,7 @@ app = typer.Typer(
 examples_app = typer.Typer()
 app.add_typer(examples_app, name="examples")
 
+Moment = Annotated[float, typer.Option("--time", help="Time at which loads and drives are looked at, in seconds.")]
 Picture = Annotated[Path | None, typer.Option("--out", "-o", help="File of the figure; its ending chooses the format.")]
 Page = Annotated[Path | None, typer.Option("--out", "-o", help="File of the report.")]
 Targets = Annotated[list[Path], typer.Option("--to", help="File to write; may be given several times.")]
@@ -133,15 +134,23 @@ def show(file: Shown, param: Params = None, style: Style = "text", form: Form = 
 
 
 @app.command()
-def modes(file: ModelPath, param: Params = None, mode: Mode = None, to: Shows = None, as_json: AsJson = False) -> None:
+def modes(
+    file: ModelPath,
+    param: Params = None,
+    time: Moment = 0.0,
+    mode: Mode = None,
+    to: Shows = None,
+    as_json: AsJson = False,
+) -> None:
     """Frequencies and shapes of small vibrations of FILE.
 
-    They are about the state of rest next to its initial placement. With --to a mode is shown as a film (.gif, .mp4) or
+    They are about the state of rest next to its initial placement, with loads as they are at --time and drives that
+    hold the value they have then. With --to a mode is shown as a film (.gif, .mp4) or
     as a report in which it moves (.html).
     """
     from porthos.cli.vibrations import modes_of_file
 
-    modes_of_file(file, changes(param), mode, to or [], as_json)
+    modes_of_file(file, changes(param), time, mode, to or [], as_json)
 
 
 @app.command()

@@ -19,11 +19,11 @@ MOVES = 1e-6  # amplitude, relative to the largest, from which a body counts as 
 
 
 def modes_of_file(
-    path: Path, changes: Mapping[str, str], mode: int | None, targets: Sequence[Path], as_json: bool
+    path: Path, changes: Mapping[str, str], time: float, mode: int | None, targets: Sequence[Path], as_json: bool
 ) -> None:
     """Read a file, find where its mechanism rests, say how it vibrates there, and write a mode as film or report."""
     model = ModelFile.read(path, changes).model
-    found, bodies = modes(model), [body.name for body in model.bodies]
+    found, bodies = modes(model, time=time), [body.name for body in model.bodies]
     owner = {node.name: beam.name for beam in model.beams for node in beam.nodes}
     written = _written(found, mode, targets)
     lines = [

@@ -19,7 +19,7 @@ from porthos.integrate.inputs import Inputs, evaluate, wants_state
 from porthos.notation import Array
 
 STATE = "state"  # the attribute of a controller that holds its memory
-PLAIN = ("done", "wrench", "rows", "events")  # what JSON holds of a checkpoint as it is
+PLAIN = ("done", "wrench", "rows", "events", "turns")  # what JSON holds of a checkpoint as it is
 
 
 class Question(NamedTuple):
@@ -44,6 +44,7 @@ class Checkpoint:
     questions: dict[str, Question]
     rows: int  # states that were recorded until then
     events: int = 0  # and what had happened
+    turns: list[list[float]] | None = None  # angles of joints that controllers saw last, and in the step before
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -55,7 +56,8 @@ class Checkpoint:
     def read(cls, plain: dict[str, Any], memory: NDArray[np.uint8]) -> Checkpoint:
         """From what `plain` gave, and the bytes."""
         questions = {name: Question(**question) for name, question in plain["questions"].items()}
-        return cls(**{name: plain[name] for name in PLAIN}, questions=questions, memory=memory[: plain["bytes"]])
+        known = {name: plain[name] for name in PLAIN if name in plain}
+        return cls(**known, questions=questions, memory=memory[: plain["bytes"]])
 
 
 def packed(tree: Any) -> NDArray[np.uint8]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from porthos.integrate.checkpoint import Question, question, state_of
 from porthos.integrate.inputs import Inputs, evaluate, wants_state
-from porthos.integrate.sensing import Sensed, require_samples
+from porthos.integrate.sensing import Sensed, Turns, require_samples
 from porthos.kernels.feedback import NOBODY, QUESTION, Feedback
 from porthos.notation import Array
 
@@ -34,6 +34,7 @@ class Controllers:
         self.questions: dict[str, Question] = {}  # the last ones that all controllers have answered
         self.remembers = False  # whether their memory is kept
         self.sensed: Sensed | None = None  # the mechanism of the march
+        self.turns = Turns(inputs.system) if any(wants_state(function) for *_, function in chosen) else None
         self._question = QUESTION(self._answer)  # lives as long as its address is in use
         self.feedback = NOBODY
         if chosen:
@@ -71,6 +72,8 @@ class Controllers:
             ) % self._every == 0 and self._interrupted():  # between recorded states it could not go on
                 return 0
             t, questions = (self.first + n + 0.5) * self._h, {}
+            if self.turns is not None and self.sensed is not None:
+                self.turns.look(self.sensed, self._h)
             for terminal, function, y, u, several, all_of_it in self._asked:
                 state = state_of(terminal.name, function) if self.remembers else None
                 seen = (y.copy() if several else y.item(0), *([self.sensed] if all_of_it else []))
@@ -79,6 +82,8 @@ class Controllers:
                     terminal.name, function, all_of_it, t, y if several else y.item(0), u, state
                 )
             self.questions = questions
+            if self.turns is not None:
+                self.turns.keep()
         except BaseException as error:  # noqa: BLE001 - no exception passes through compiled code; march raises it
             self.error = error
             return 0

@@ -186,6 +186,7 @@ class _Run:
     message: str = Status.OK.value
     wrench: Array | None = None  # of the last substep
     questions: dict[str, Question] = field(default_factory=dict)  # the last ones to controllers
+    turns: list[list[float]] | None = None  # that they saw last
     watch: EnergyWatch | None = None  # since the begin of this run, or of its part after a checkpoint
 
 
@@ -195,7 +196,7 @@ def _resume(run: _Run, system: MechanicalSystem, scheme: Scheme, h: float, check
     run.memory = scheme.rule.start(system, sizes, run.q, run.v, np.zeros((len(system.channel_names), 6)))
     unpack(checkpoint.memory, (run.q, run.v, run.memory))
     run.done, run.wrench = checkpoint.done, np.array(checkpoint.wrench).reshape(-1, 6)
-    run.questions = checkpoint.questions
+    run.questions, run.turns = checkpoint.questions, checkpoint.turns
 
 
 def _checkpoint(run: _Run, every: int, controllers: Controllers) -> Checkpoint | None:
@@ -203,7 +204,8 @@ def _checkpoint(run: _Run, every: int, controllers: Controllers) -> Checkpoint |
     if run.status not in (Status.OK, Status.INTERRUPTED) or run.done % every or run.wrench is None:
         return None
     memory, rows = packed((run.q, run.v, run.memory)), run.done // every + 1
-    return Checkpoint(run.done, memory, run.wrench.tolist(), controllers.questions, rows)
+    turns = None if controllers.turns is None else controllers.turns.memory
+    return Checkpoint(run.done, memory, run.wrench.tolist(), controllers.questions, rows, turns=turns)
 
 
 def march_in_blocks(
@@ -226,6 +228,8 @@ def march_in_blocks(
     controllers = Controllers(inputs, h, interrupted, every)
     controllers.questions, controllers.remembers = run.questions, kept
     controllers.sensed = Sensed(system, run.q, run.v)
+    if controllers.turns is not None:
+        controllers.turns.memory = run.turns
     if run.wrench is not None:
         controllers.latest = run.wrench[inputs.answered]
     first: list[March] = [_initial(system, run, inputs)] if run.done == 0 else []

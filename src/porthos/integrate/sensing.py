@@ -14,6 +14,7 @@ from porthos.errors import InputError
 from porthos.notation import Array, positive, vector
 from porthos.quantities import Meaning, momentary, named
 from porthos.steps import WHOLE
+from porthos.system.joint_coordinates import TURN, Turning
 from porthos.system.mechanical import MechanicalSystem
 
 SAME = 1e-9  # of a period: times this close to a sample count as it
@@ -51,10 +52,14 @@ class SensedBody:
 
 
 class Sensed:
-    """A mechanism at one moment: `state["arm"].position`, `state.angle("shoulder")`, ..."""
+    """A mechanism at one moment: `state["arm"].position`, `state.angle("shoulder")`, ...
+
+    The moment alone does not tell whole turns of angles; `Turns` of a run tell it theirs.
+    """
 
     def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
         self._system, self._q, self._v = system, q, v
+        self._turned: dict[str, float] = {}  # angles of joints over all turns
 
     @classmethod
     def of(cls, system: MechanicalSystem, x: Array) -> Sensed:
@@ -62,13 +67,23 @@ class Sensed:
         q, v, _ = system.split(x)
         return cls(system, system.to_kernel(q), system.to_kernel(v, rate=True))
 
+    def count(self, joints: Turning, before: Array | None, h: float) -> Array:
+        """Count turns on from what this gave for the state h `before`: angles (2, J) now and then."""
+        now = joints.after(before, h, self._q, self._v)
+        self._turned = dict(zip(joints.names, now[0].tolist(), strict=True))
+        return now
+
     def __getitem__(self, body: str) -> SensedBody:
         index = self._system.body_index(body)
         return SensedBody(self._system, index, self._q[index], self._v[index])
 
     def angle(self, joint: str) -> float:
-        """The turn of the second body against the first about the axis of a joint since t = 0, in (-pi, pi]."""
-        return float(self._system.joint_coordinates(joint).angle(self._q))
+        """The turn of the second body against the first about the axis of a joint since t = 0, with all turns.
+
+        To functions of events, which see single states, it is in (-pi, pi].
+        """
+        known = self._turned.get(joint)
+        return float(self._system.joint_coordinates(joint).angle(self._q)) if known is None else known
 
     def angle_rate(self, joint: str) -> float:
         """How fast it turns, in rad/s."""
@@ -82,15 +97,16 @@ class Sensed:
         """How fast it slides, in m/s."""
         return float(self._system.joint_coordinates(joint).displacement_rate(self._q, self._v))
 
-    def coordinate(self, joint: str, motion: str | None = None, around: float = 0.0) -> float:
-        """The displacement of a prismatic joint, or its angle within half a turn to either side of `around`.
+    def coordinate(self, joint: str, motion: str | None = None, around: float | None = None) -> float:
+        """The displacement of a prismatic joint, or its angle, with `around` within half a turn to either side of it.
 
         A cylindrical joint has both: the displacement if `motion` is "slide".
         """
         about = self._system.description["joints"][self._system.joint_index(joint)]["kind"]
         if about == "prismatic" or motion == "slide":
             return self.displacement(joint)
-        return around + (self.angle(joint) - around + np.pi) % (2.0 * np.pi) - np.pi
+        angle = self.angle(joint)
+        return angle if around is None else around + (angle - around + np.pi) % TURN - np.pi
 
     def measure(self, element: str) -> float:
         """The distance of the two points of a spring, damper, attraction or potential, in m."""
@@ -99,11 +115,11 @@ class Sensed:
         q, v = self._q[None, :bodies], self._v[None, :bodies]
         return float(elements.states(q, v, np.zeros((1, 0)), self._system.still)[0][0, law[0]])
 
-    def quantity(self, name: str, around: float = 0.0) -> float:
-        """A number by its name: "arm.position.x", "shoulder.angle" (near `around`), "strut.measure"."""
+    def quantity(self, name: str, around: float | None = None) -> float:
+        """A number by its name: "arm.position.x", "shoulder.angle" (with `around` near it), "strut.measure"."""
         return self.value(named(name, momentary(self._system.quantities)), around)
 
-    def value(self, meant: Meaning, around: float = 0.0) -> float:
+    def value(self, meant: Meaning, around: float | None = None) -> float:
         """The number that a name stands for."""
         owner, attribute = meant.part.name, meant.attribute
         if meant.part.group == "bodies":
@@ -112,6 +128,38 @@ class Sensed:
         if attribute == "angle":
             return self.coordinate(owner, "turn", around)
         return float(getattr(self, attribute)(owner))
+
+
+class Turns:
+    """Counts the turns of all joints, from step to step: states do not know them.
+
+    `look` is for the state at which a step begins, `keep` for a step that is made: what was kept goes to checkpoints.
+    """
+
+    def __init__(self, system: MechanicalSystem) -> None:
+        self.system, self._joints = system, Turning.of(system)
+        self._kept: Array | None = None  # (2, J) angles at the begin of the last step and of the one before
+        self._seen: Array | None = None
+
+    def look(self, state: Sensed, h: float) -> Sensed:
+        """Tell a state its turns; the one that was kept is h before it."""
+        if self._joints.names:
+            self._seen = state.count(self._joints, self._kept, h)
+        return state
+
+    def keep(self) -> None:
+        """Count on from the state seen last."""
+        self._kept = self._seen
+
+    @property
+    def memory(self) -> list[list[float]] | None:
+        """What was kept, as data for JSON."""
+        return None if self._kept is None else self._kept.tolist()
+
+    @memory.setter
+    def memory(self, kept: list[list[float]] | None) -> None:
+        """Go on from what was kept."""
+        self._kept = None if kept is None else np.array(kept, dtype=np.float64)
 
 
 class Sampled:

@@ -10,7 +10,7 @@ import numpy as np
 from porthos.errors import InputError
 from porthos.integrate.checkpoint import Question, question, state_of
 from porthos.integrate.inputs import CONTROLLER, evaluate, known_ports, signal_of, wants_state
-from porthos.integrate.sensing import Sensed, require_samples
+from porthos.integrate.sensing import Sensed, Turns, require_samples
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor
 from porthos.system.loads import Terminal
@@ -47,6 +47,8 @@ class Signals:
             else:
                 self._parts.append((kind, terminal, place, source))
         self.feedback = any(kind == CONTROLLER for kind, *_ in self._parts)
+        whole = any(kind == CONTROLLER and wants_state(source) for kind, _, _, source in self._parts)
+        self.turns = Turns(system) if whole and isinstance(system, MechanicalSystem) else None
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
@@ -69,30 +71,28 @@ class Signals:
         """What holds during a step that begins at x: constants, rows of tables and answers of controllers."""
         u = self._constant.copy()
         y = self.system.y(x, None, step * h) if self.feedback else u
+        state = None if self.turns is None else self.turns.look(Sensed.of(self.turns.system, x), h)
         for kind, terminal, place, source in self._parts:
             if kind == "table":
                 u[place] = source[min(step, len(source) - 1)]
             elif kind == CONTROLLER:
                 seen = y[place].copy() if place.stop - place.start > 1 else float(y[place.start])
-                self._ask(terminal, source, (step + 0.5) * h, seen, x, u[place])
+                self._ask(terminal, source, (step + 0.5) * h, seen, state, u[place])
+        if self.turns is not None:
+            self.turns.keep()
         return u
 
-    def _ask(self, terminal: Terminal, controller: Any, t: float, y: Any, x: Array, u: Array) -> None:
+    def _ask(self, terminal: Terminal, controller: Any, t: float, y: Any, state: Sensed | None, u: Array) -> None:
         """Ask a controller, and note question and answer."""
         whole = wants_state(controller)
         before = state_of(terminal.name, controller) if self.remembers else None
-        evaluate(terminal, u, controller, t, y, *([self._sensed(x)] if whole else []))
+        evaluate(terminal, u, controller, t, y, *([state] if whole else []))
         if self.remembers:
             self.questions[terminal.name] = question(terminal.name, controller, whole, t, y, u, before)
 
     def controllers(self) -> list[tuple[Terminal, Any]]:
         """Those that a run asks."""
         return [(terminal, source) for kind, terminal, _, source in self._parts if kind == CONTROLLER]
-
-    def _sensed(self, x: Array) -> Sensed:
-        """What a controller sees of a mechanism."""
-        assert isinstance(self.system, MechanicalSystem)
-        return Sensed.of(self.system, x)
 
     def at(self, t: float, held: Array) -> Array:
         """The inputs at time t of a step in which `held` holds."""

@@ -53,6 +53,8 @@ class Walk:
         self.system, self.scheme, self.signals, self.start = system, scheme, signals, start
         self.progress, self.interrupted = progress, interrupted
         self.memory = None if checkpoint is None else thaw(checkpoint.memory)
+        if checkpoint is not None and signals.turns is not None:
+            signals.turns.memory = checkpoint.turns
         if self.memory is not None:
             self.start = self.memory["start"]
         signals.remembers = keep is not None
@@ -186,7 +188,8 @@ class Walk:
             "steps": steps,
         }
         happened = len(self.watch.happened)
-        return Checkpoint(0, freeze(memory), [], self.signals.questions, self.recorder.count, happened)
+        turns = None if self.signals.turns is None else self.signals.turns.memory
+        return Checkpoint(0, freeze(memory), [], self.signals.questions, self.recorder.count, happened, turns)
 
     def _proof(self, t: float, x: Array, held: Array) -> dict[str, Any]:
         """Numbers by which functions of users prove to be those of the run."""

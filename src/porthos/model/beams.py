@@ -176,9 +176,11 @@ class Beam:
                 f"{np.asarray(self.via).tolist()}. Leave it out for a straight beam."
             )
         if angle > SHARPEST * self.elements:
+            names = ("start", "via", "end")
+            points = ", ".join(f"{name}: {np.asarray(getattr(self, name)).tolist()}" for name in names)
             raise ModelError(
                 f"{self.where}: elements: expected at least {int(np.ceil(angle / SHARPEST))} for an arc of "
-                f"{np.degrees(angle):.0f} degrees, found {self.elements}."
+                f"{np.degrees(angle):.0f} degrees, found {self.elements}. The arc has {points}."
             )
         return normal / sine, angle, chord * angle / (2.0 * float(np.sin(angle / 2)))
 

@@ -1,14 +1,15 @@
 """Controllers of joints that files can hold: inputs u(t, y, state) of a port whose output y is the rate of the joint.
 
 u = k (s* - s) + d (v* - y) for PD control, u = -V'(s) - d y for energy shaping; s is the joint's angle or displacement.
-They have no memory: what they answer follows from the state at the begin of a step, and holds during the step.
+They have no memory: what they answer follows from the state at the begin of a step, and holds during the step; turns of
+joints are counted by the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from porthos.errors import ModelError
 from porthos.model.expressions import formula, rates
@@ -28,7 +29,9 @@ class JointController:
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if self.motion not in (None, "turn", "slide"):
+        if not isinstance(self.joint, str):
+            raise ModelError(f"{self.name}: joint: expected the name of a joint, found {self.joint!r}.")
+        if not (self.motion is None or (isinstance(self.motion, str) and self.motion in get_args(Motion))):
             raise ModelError(f"{self.name}: motion: expected 'turn' or 'slide', found {self.motion!r}.")
         object.__setattr__(self, "damping", number(self.damping, f"{self.name}: damping", least=0.0))
 
@@ -41,7 +44,8 @@ class JointController:
 class PD(JointController):
     """PD control of a joint: u = stiffness (target - s) + damping (target_rate - s'), s counts from the start of a run.
 
-    `target` and `target_rate` are numbers or functions of time. Of an angle the shortest way to the target counts.
+    `target` and `target_rate` are numbers or functions of time. Angles count all turns: a target of 20 rad is reached
+    after three of them.
     """
 
     stiffness: float
@@ -62,7 +66,7 @@ class PD(JointController):
     def __call__(self, t: float, y: float, state: Any) -> float:
         """Spring and damper between the joint and its target."""
         target, rate = (float(x(t)) if callable(x) else x for x in (self.target, self.target_rate))
-        s = state.coordinate(self.joint, self.motion, around=target)
+        s = state.coordinate(self.joint, self.motion)
         return float(self.stiffness * (target - s) + self.damping * (rate - y))
 
 
@@ -70,18 +74,19 @@ class PD(JointController):
 class EnergyShaping(JointController):
     """Energy shaping: u = -dV/ds - damping s', with the `energy` V as an expression such as "3*cos(s) + 2*s**2".
 
-    V is what the mechanism shall have in addition; s counts from the start of a run, an angle within half a turn to
-    either side of `around`.
+    V is what the mechanism shall have in addition; s counts from the start of a run, an angle with all turns, or with
+    `around` within half a turn to either side of it.
     """
 
     energy: str
-    around: float = 0.0
+    around: float | None = None
     name: ClassVar[str] = "EnergyShaping"
     _slope: Callable[[float], Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "around", number(self.around, "EnergyShaping: around"))
+        if self.around is not None:
+            object.__setattr__(self, "around", number(self.around, "EnergyShaping: around"))
         try:
             formula(self.energy, "s")
             object.__setattr__(self, "_slope", rates(self.energy, "s")[0])

@@ -14,6 +14,7 @@ from porthos.notation import Array, flag, number, vector, word
 
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
 # origin of the joint's lever arms, and axes this far in radians, unless bodies are placed roughly.
+DIRECTIONS = ("axis", "axis_a", "axis_b", "normal", "normal_b")  # that a joint may have
 GAP_LIMIT = 1e-2
 Frame = Literal["world", "body"]
 FRAMES = ("world", "body")
@@ -151,6 +152,11 @@ def check_gap(joint: Joint, size: float) -> None:
         return
     pa, pb = joint.points
     missed = f"they miss each other by {gap:.4g}" + (f" m and {angle:.4g} rad" if angle > GAP_LIMIT else "")
+    known = {key: vars(joint).get(key) for key in DIRECTIONS} if angle > GAP_LIMIT else {}
+    told = [
+        f"{key}: {np.round(np.asarray(n, dtype=np.float64), 6).tolist()}" for key, n in known.items() if n is not None
+    ]
+    missed += f" with {', '.join(told)}" if told else ""
     raise ModelError(
         f"{joint.where}: the points given on '{joint.a}' {np.round(pa, 6).tolist()} and on '{joint.b}' "
         f"{np.round(pb, 6).tolist()} do not fit together; {missed}. "

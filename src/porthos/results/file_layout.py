@@ -30,7 +30,6 @@ from porthos.results.storage import (
     event_states,
     event_tables,
     event_times,
-    joints_with,
     labels,
     quantities,
     to_dataset,
@@ -39,7 +38,7 @@ from porthos.results.storage import (
 from porthos.results.trajectory import Trajectory
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
-from porthos.system.joint_coordinates import TURN
+from porthos.system.joint_coordinates import TURN, joints_with
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.origin import Origin
 

@@ -19,6 +19,7 @@ from porthos.kernels.tables import FACTORS, PIECE_TERMS, TERMS
 from porthos.notation import Array
 from porthos.results.run import Run
 from porthos.results.trajectory import Trajectory
+from porthos.system.joint_coordinates import joints_with
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.tables import plain
 
@@ -203,12 +204,6 @@ def owners_of(run: Trajectory, dimensions: tuple[str, ...]) -> list[str] | None:
         "port": run.system.channel_names,
     }
     return list(names[dimensions[1]]) if len(dimensions) > 1 and dimensions[1] in names else None
-
-
-def joints_with(system: MechanicalSystem, attribute: str) -> list[str]:
-    """The joints that have a quantity, such as an angle."""
-    every = system.quantities.values()
-    return [one.part.name for one in every if one.part.group == "joints" and one.attribute == attribute]
 
 
 def _quantity(run: Trajectory, name: str) -> Array:

@@ -40,6 +40,12 @@ class Connection(ABC):
 
     name: str
 
+    def __post_init__(self) -> None:
+        for key in ("a", "b", "name"):
+            given, what = vars(self).get(key, ""), "a text" if key == "name" else "the name of a port such as 'shaft'"
+            if not isinstance(given, str):
+                raise StructureError(f"{type(self).__name__}: {key}: expected {what}, found {given!r}.")
+
     @property
     @abstractmethod
     def ports(self) -> tuple[str, ...]:
@@ -70,7 +76,7 @@ class _Pair(Connection):
         return (self.a, self.b)
 
     def _matrix(self, value: Any, widths: Sequence[int]) -> Array:
-        C, shape = np.asarray(value, dtype=np.float64), tuple(widths)
+        C, shape = _numbers(self.label, "ratio", value), tuple(widths)
         if C.shape == () and shape[0] == shape[1]:
             C = C * np.eye(shape[0])
         if C.shape != shape:
@@ -86,9 +92,19 @@ class _Pair(Connection):
     def _law(self, rows: int, widths: Sequence[int], made: Callable[[Array], tuple[Array, Array]]) -> Law:
         ratio = self.ratio
         if callable(ratio):
-            return Law(False, rows, lambda states: made(self._matrix(ratio(*states), widths)))
+            return Law(False, rows, lambda states: made(self._matrix(self._asked(ratio, states), widths)))
         fixed = made(self._matrix(ratio, widths))
         return Law(True, rows, lambda states: fixed)
+
+    def _asked(self, ratio: Callable[..., Any], states: Sequence[Array]) -> Any:
+        """What a user's function says."""
+        try:
+            return ratio(*states)
+        except Exception as error:  # it may raise anything
+            raise StructureError(
+                f"connection '{self.label}': ratio: expected a function of the states of both systems, found that it "
+                f"failed with {type(error).__name__}: {error}."
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -135,6 +151,12 @@ class Relation(Connection):
     N: ArrayLike
     name: str = ""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = self.joined
+        if not isinstance(given, list | tuple) or not given or not all(isinstance(port, str) for port in given):
+            raise StructureError(f"Relation: joined: expected names of ports in a list, found {given!r}.")
+
     @property
     def ports(self) -> tuple[str, ...]:
         """All ports."""
@@ -148,7 +170,7 @@ class Relation(Connection):
         return Law(True, T.shape[1], lambda states: (K, T))
 
     def _square(self, letter: str, given: ArrayLike, widths: Sequence[int]) -> Array:
-        A, p = np.asarray(given, dtype=np.float64), sum(widths)
+        A, p = _numbers(self.label, letter, given), sum(widths)
         if A.shape != (p, p):
             sizes = ", ".join(f"'{port}' {width}" for port, width in zip(self.ports, widths, strict=True))
             raise StructureError(
@@ -173,6 +195,13 @@ class Relation(Connection):
                 f"connection '{self.label}' is not power-preserving: {len(M)} inputs need {len(M)} independent "
                 f"equations, found {rank}; what is left open lets power through."
             )
+
+
+def _numbers(label: str, what: str, given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except Exception as error:  # NumPy asks objects of other classes, which may raise anything
+        raise StructureError(f"connection '{label}': {what}: expected numbers, found {given!r}.") from error
 
 
 def input_form(M: Array, N: Array) -> tuple[Array, Array]:

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from porthos.system.mechanical import MechanicalSystem
 
 EVERY = slice(None)
+MADE = (
+    "rows",
+    "motion",
+    "ggl",
+    "row_rates",
+    "width",
+    "drive_rows",
+    "layout",
+    "exact",
+    "condensed",
+    "shared",
+)  # of drives
 LOST = 1e-6  # gap of a row, relative to the mechanism, that no rounding error makes
 
 
@@ -177,6 +189,23 @@ def frozen(system: MechanicalSystem, wrench: Array) -> MechanicalSystem:
     still.mech, still.row_rates = at_node(system.mech, wrench), row_rates(system.mech, wrench)
     still.rows = system.rows.of(still.mech)
     return still
+
+
+def standing(system: MechanicalSystem, s: Array) -> MechanicalSystem:
+    """The system whose drives stand at s (D,) for ever: their rows are those of joints."""
+    if not system.drives:
+        return system
+    at, result = np.zeros((len(system.channel_names), 6)), copy(system)
+    at[len(system.terminals) :, 0] = s
+    result.mech, result.moving = (
+        at_node(mech, at)._replace(drive=mech.drive[:0]) for mech in (system.mech, system.moving)
+    )
+    result.drives = ()
+    for name in MADE:
+        result.__dict__.pop(name, None)
+    left = {name: meant for name, meant in system.quantities.items() if meant.part.group != "drives"}
+    result.__dict__["quantities"] = left  # what a drive does it has as a joint
+    return result
 
 
 def require_plain(system: MechanicalSystem, what: str) -> None:

@@ -169,7 +169,7 @@ class FullCoordinates:
         """All forces but those of the constraints: B~ u - grad V - C v."""
         total, u = -self._weights, u[: self.loads.width]  # behind loads and ports stand drives
         if u.any():
-            total = total + self.Bt(q) @ u
+            total = total + self.loads.columns(self.to_kernel(q)) @ u
         if self.element_names:
             total = total + self.elements.force(self.to_kernel(q), self.to_kernel(v, rate=True))
         return total

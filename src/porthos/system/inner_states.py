@@ -6,7 +6,7 @@ and gives the force back, so that what it stores and loses is in the balance of 
 
 from __future__ import annotations
 
-from porthos.notation import positive
+from porthos.notation import number, positive
 from porthos.system.general import LinearPHDAE
 
 
@@ -16,8 +16,9 @@ class Maxwell(LinearPHDAE):
     def __init__(self, name: str, stiffness: float, damping: float, elongation: float = 0.0) -> None:
         k, c = positive(stiffness, f"{name}: stiffness"), positive(damping, f"{name}: damping")
         super().__init__(
-            name, J=[[0]], R=[[1 / c]], Q=[[k]], B=[[1]], states=["elongation"], ports=["rate"], initial=[elongation]
-        )
+            name, J=[[0]], R=[[1 / c]], Q=[[k]], B=[[1]], states=["elongation"], ports=["rate"],
+            initial=[number(elongation, f"{name}: elongation")],
+        )  # fmt: skip
 
 
 class FirstOrderActuator(LinearPHDAE):
@@ -34,5 +35,5 @@ class FirstOrderActuator(LinearPHDAE):
         L = positive(time_constant, f"{name}: time_constant") * R
         super().__init__(
             name, J=[[0]], R=[[R]], Q=[[1 / L]], B=[[1, -k]], states=["flux"], ports=["command", "rate"],
-            initial=[L * force / k],
+            initial=[L * number(force, f"{name}: force") / k],
         )  # fmt: skip

@@ -21,7 +21,7 @@ from porthos.notation import Array
 from porthos.system.connections import Connection
 from porthos.system.descriptor import ANALYTIC, Matrix, dense
 from porthos.system.phdae import PHDAE
-from porthos.system.wiring import Port, Wire, block_diagonal, indices, places
+from porthos.system.wiring import Port, Wire, block_diagonal, indices, places, port_called, require_open
 
 SMALL = 400  # states up to which E is dense: sparse ones of this size only cost time
 
@@ -61,19 +61,6 @@ class Interconnection(PHDAE):
                 ports.append(Port(full, name, k, slice(place.start + own.start, place.start + own.stop)))
         return ports
 
-    def _found(self, label: str, name: str) -> Port:
-        """The port that a connection names, alone or with its part in front."""
-        parts = list(self.parts)
-        known = {f"{parts[port.part]}: {port.own}": port for port in self._all} | {p.name: p for p in self._all}
-        if name in known:
-            return known[name]
-        twice = [port.name for port in self._all if port.own == name]
-        if twice:
-            raise StructureError(f"connection '{label}': port '{name}' is not unique; write one of {twice}.")
-        raise StructureError(
-            f"connection '{label}': there is no port '{name}'. {nearest(name, (p.name for p in self._all))}"
-        )
-
     def _connected(self, connections: Sequence[Connection]) -> list[Wire]:
         wires: list[Wire] = []
         taken: dict[str, str] = {}
@@ -82,8 +69,9 @@ class Interconnection(PHDAE):
             label = connection.label
             if label in {wire.label for wire in wires}:
                 raise StructureError(f"interconnect: two connections are named '{label}'; give each a name of its own.")
-            ports = tuple(self._found(label, name) for name in connection.ports)
+            ports = tuple(port_called(name, self._all, list(self.parts), label) for name in connection.ports)
             for port in ports:
+                require_open(port, self._systems[port.part], label)
                 if port.name in taken:
                     raise StructureError(
                         f"connection '{label}': port '{port.name}' is taken by connection '{taken[port.name]}'. Give "
@@ -120,6 +108,11 @@ class Interconnection(PHDAE):
         """What the parts feed themselves, by the names that their ports have here."""
         fed = [(port, self._systems[port.part].sources) for port in self._open]
         return {port.name: sources[port.own] for port, sources in fed if port.own in sources}
+
+    @property
+    def drives(self) -> tuple[Any, ...]:
+        """Those of the parts."""
+        return tuple(drive for system in self._systems for drive in getattr(system, "drives", ()))
 
     @cached_property
     def connections(self) -> Mapping[str, tuple[str, ...]]:
@@ -202,7 +195,7 @@ class Interconnection(PHDAE):
     def _through(self, states: list[Array], t: float) -> Array:
         """S - N of the parts side by side."""
         each = zip(self._systems, states, strict=True)
-        return block_diagonal([dense(system.S(x, t) - system.N(x, t)) for system, x in each])
+        return block_diagonal([system.through(x, t) for system, x in each])
 
     def inputs(self, x: Array, u: Array, t: float = 0.0) -> list[Array]:
         """The inputs of all parts when the open ports get u."""

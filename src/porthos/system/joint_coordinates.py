@@ -48,15 +48,12 @@ class JointCoordinates:
 
     def angle(self, q: Array) -> Array:
         """The turn about the axis since t = 0, in (-pi, pi]."""
-        c, s = self._cosine_and_sine(*self._parts(q))
+        c, s = _cosine_and_sine(self.pair, self.follower[None], *self._parts(q))
         return np.asarray(np.arctan2(s, c))
 
     def angle_rate(self, q: Array, v: Array) -> Array:
         """Its rate."""
-        (a, b), (a1, b1) = self._parts(q), self._parts(v, rate=True)
-        c, s = self._cosine_and_sine(a, b)
-        c1, s1 = self._cosine_and_sine(a1, b) + self._cosine_and_sine(a, b1)
-        return np.asarray((c * s1 - s * c1) / (c * c + s * s))
+        return _rate(self.pair, self.follower[None], *self._parts(q), *self._parts(v, rate=True))
 
     def displacement(self, q: Array) -> Array:
         """How far the point of the second part is ahead of that of the first along the axis, in m."""
@@ -74,14 +71,52 @@ class JointCoordinates:
         a, b = (q[..., side, :, :] if side < self.ground else ground for side in self.sides)
         return a, b
 
-    def _cosine_and_sine(self, a: Array, b: Array) -> Array:
-        both = (self.pair @ a[..., 1:, :]) @ (self.follower @ b[..., 1:, :])[..., None]
-        return np.moveaxis(both[..., 0], -1, 0)
-
     def _ahead(self, a: Array, b: Array) -> Array:
         """From the point of the first part to that of the second; linear, so of rates the rate."""
         x_a, x_b = (part[..., 0, :] + x @ part[..., 1:, :] for part, x in zip((a, b), self.points, strict=True))
         return np.asarray(x_b - x_a)
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """Angles of all joints that turn, over all turns: they are counted on from the state one step before."""
+
+    names: tuple[str, ...]
+    first: IntArray  # (J,) the parts
+    second: IntArray
+    pair: Array  # (J, 2, 3) as in `JointCoordinates`
+    follower: Array  # (J, 1, 3)
+
+    @classmethod
+    def of(cls, system: MechanicalSystem) -> Turning:
+        """Those of a mechanism."""
+        names = joints_with(system, "angle")
+        joints = [system.joint_coordinates(name) for name in names]
+        first, second = np.array([joint.sides for joint in joints], dtype=np.int64).reshape(-1, 2).T
+        pair = np.array([joint.pair for joint in joints]).reshape(-1, 2, 3)
+        follower = np.array([joint.follower for joint in joints]).reshape(-1, 1, 3)
+        return cls(tuple(names), first, second, pair, follower)
+
+    def after(self, before: Array | None, h: float, q: Array, v: Array) -> Array:
+        """Angles now and h before (2, J), from those of then and of h before that; at first from None.
+
+        q and v (N + 1, 4, 3) are of all bodies and the ground.
+        An angle is expected to go on as in the step before, at first by its rate, and is the nearest one to that.
+        """
+        a, b = q[self.first], q[self.second]
+        c, s = _cosine_and_sine(self.pair, self.follower, a, b)
+        angle = np.arctan2(s, c)
+        if before is None:
+            rate = _rate(self.pair, self.follower, a, b, v[self.first], v[self.second])
+            return np.array([angle, angle - h * rate])
+        latest, earlier = before
+        return np.array([angle + TURN * np.rint((2.0 * latest - earlier - angle) / TURN), latest])
+
+
+def joints_with(system: MechanicalSystem, attribute: str) -> list[str]:
+    """The joints that have a quantity, such as an angle."""
+    every = system.quantities.values()
+    return [one.part.name for one in every if one.part.group == "joints" and one.attribute == attribute]
 
 
 def whole_turns(t: Array, angle: Array, rate: Array) -> IntArray:
@@ -92,6 +127,19 @@ def whole_turns(t: Array, angle: Array, rate: Array) -> IntArray:
     expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
     missing = np.rint((expected - np.diff(angle)) / TURN).astype(np.int64)
     return np.concatenate([[0], np.cumsum(missing)])
+
+
+def _rate(pair: Array, follower: Array, a: Array, b: Array, a1: Array, b1: Array) -> Array:
+    """Of angles, from the parts at q and v."""
+    c, s = _cosine_and_sine(pair, follower, a, b)
+    (ca, sa), (cb, sb) = _cosine_and_sine(pair, follower, a1, b), _cosine_and_sine(pair, follower, a, b1)
+    c1, s1 = ca + cb, sa + sb
+    return np.asarray((c * s1 - s * c1) / (c * c + s * s))
+
+
+def _cosine_and_sine(pair: Array, follower: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    both = (pair @ a[..., 1:, :]) @ (follower @ b[..., 1:, :]).swapaxes(-1, -2)
+    return both[..., 0, 0], both[..., 1, 0]
 
 
 def _dot(x: Array, y: Array) -> Array:

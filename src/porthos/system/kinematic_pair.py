@@ -37,6 +37,13 @@ class KinematicPair(Connection):
         """Both ports."""
         return (self.a, self.b)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.joint, Joint):
+            raise PorthosError(
+                f"KinematicPair: joint: expected a joint such as ph.Spherical(...), found {self.joint!r}."
+            )
+
     def law(self, systems: Sequence[PHDAE], widths: Sequence[int]) -> Law:
         """K = 0, T = [T_A; -T_B] at the configuration of the bodies."""
         if self.joint.frame != "world":

@@ -14,6 +14,8 @@ from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray, skew
 from porthos.system.wrench import torque_rows, torque_rows_slope
 
+ON_A_POINT = np.diag([1.0, 1.0, 1.0, *9 * [0.0]])[:, :6]  # what a wrench does to a point mass: its force
+
 
 @dataclass(frozen=True)
 class Terminal:
@@ -80,6 +82,10 @@ class Loads:
         return full[:, load.body, 1:] if load.turning else np.broadcast_to(np.eye(3), (len(full), 3, 3))
 
     def matrix(self, full: Array) -> sparse.csr_array:
+        """B~ (n, p), sparse."""
+        return sparse.csr_array(self.columns(full))
+
+    def columns(self, full: Array) -> Array:
         """B~ (n, p): exact torque map, or (32) as printed where the load asks for it."""
         rows = np.zeros((*full.shape, self.width))
         for k, place in enumerate(self.ports.values()):
@@ -88,7 +94,7 @@ class Loads:
             if load.other >= 0:
                 back = _block(full[load.other, 1:], np.zeros(3), False) @ self._lift(k, full) @ W
                 rows[load.other, ..., place] -= back.reshape(4, 3, -1)
-        return sparse.csr_array(rows.reshape(full.size, self.width)[self.slots])
+        return rows.reshape(full.size, self.width)[self.slots]
 
     def force_slope(self, full: Array, u: Array) -> sparse.csr_array:
         """d(B~ u)/dq (n, n)."""
@@ -149,11 +155,7 @@ class Loads:
         """What a wrench at the point of terminal k does to its body (12, 6)."""
         load = self.mech.load[k]
         rigid = load.body == full.shape[0] - 1 or self.mech.body[load.body].rigid
-        return (
-            _block(full[load.body, 1:], load.point, bool(load.printed))
-            if rigid
-            else np.pad(np.eye(3), ((0, 9), (0, 3)))
-        )
+        return _block(full[load.body, 1:], load.point, bool(load.printed)) if rigid else ON_A_POINT
 
     def _lift(self, k: int, full: Array) -> Array:
         """Takes a wrench from the point of a port in a joint to the centre of the first body (6, 6)."""

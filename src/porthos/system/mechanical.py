@@ -323,14 +323,19 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
             return np.zeros(0)
         q, (_, v, lam) = self.split(x)[0], self.split(e)
         forces = self.drive_slopes(q, t) * lam[self.drive_rows] if self.drives else np.zeros(0)
-        return np.concatenate([self.Bt(q).T @ v, forces])
+        return np.concatenate([self.loads.columns(self.to_kernel(q)).T @ v, forces])
 
     def output_slope(self, x: Array, u: Array, t: float = 0.0) -> Array:
-        """[d(B~^T v)/dq, B~^T, 0]."""
-        require_plain(self, "slope of outputs")
-        q, v, _ = self.split(x)
-        turned = self.loads.output_slope(self.to_kernel(q), self.to_kernel(v, rate=True))
-        return np.hstack([turned, self.Bt(q).toarray().T, np.zeros((self.width, self.m))])
+        """[d(B~^T v)/dq, B~^T, 0], and [d(dg/ds)/dq lambda, 0, dg/ds] of drives."""
+        (q, v, lam), n, first, out = self.split(x), self.n, self.loads.width, np.zeros((self.width, self.dimension))
+        out[:first, :n] = self.loads.output_slope(self.to_kernel(q), self.to_kernel(v, rate=True))
+        out[:first, n : 2 * n] = self.loads.columns(self.to_kernel(q)).T
+        if self.drives:
+            assert isinstance(self.motion, OfDriven)
+            turned, forces = self.motion.at(t).first.jacobian(q).toarray(), lam[self.drive_rows]
+            out[first:, :n] = forces[:, None] * turned[self.drive_rows]
+            out[np.arange(first, self.width), 2 * n + self.drive_rows] = self.drive_slopes(q, t)
+        return out
 
     def tangent(self, x: Array, rate: Array, u: Array, t: float = 0.0) -> sparse.csc_array:
         """-df/dx."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from porthos.errors import PorthosError, nearest
 from porthos.model.model import Model
-from porthos.notation import Array
+from porthos.notation import Array, number, numbers
 from porthos.system.descriptor import Descriptor
 from porthos.system.drives import require_plain
-from porthos.system.equilibrium import equilibrium, place_of_rest
+from porthos.system.equilibrium import equilibrium, held_at, place_of_rest
 from porthos.system.linearize import finite_part, pencil
 from porthos.system.mechanical import MechanicalSystem
 from porthos.system.small_motions import ComplexArray, small_motions
@@ -109,25 +109,32 @@ class Modes:
         return "\n".join(lines)
 
 
-def modes(model: Model | Descriptor, state: Array | None = None, inputs: Array | None = None) -> Modes:
+def modes(
+    model: Model | Descriptor, state: Array | None = None, inputs: Array | None = None, time: float = 0.0
+) -> Modes:
     """Free vibrations of a model or system about the state of rest next to its initial placement, or next to `state`.
 
-    Loads count as they are at t = 0, ports as zero unless `inputs` gives them.
+    Loads count as they are at a `time`, ports as zero unless `inputs` gives them. Drives hold the value that they have
+    then; one that moves at that time has no state of rest.
     """
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"modes: expected a model or a system, found {model!r}.")
     system: Any = model.assemble() if isinstance(model, Model) else model
+    t = number(time, "modes: time")
+    given = None if state is None else system.as_state(state, "modes: state: ")
+    u = system.fed(t) if inputs is None else numbers(inputs, "modes: inputs", f"{system.width} numbers")
+    if u.shape != (system.width,):
+        raise PorthosError(f"modes: inputs: expected {system.width} number(s) for {[*system.ports]}, found {inputs!r}.")
     if isinstance(system, MechanicalSystem):
+        system, start = held_at(system, t, given)
         require_plain(system, "modes")
-    start = system.initial_state() if state is None else system.as_state(state)
-    u = system.fed(0.0) if inputs is None else np.asarray(inputs, dtype=np.float64)
-    if isinstance(system, MechanicalSystem):
+        u = u[: system.width]  # those of drives come last
         x = place_of_rest(system, start, u)
         values, shapes = small_motions(system, x, u)
         none = np.zeros((len(values), system.m))  # GGL's second multipliers vanish in all motions
         return _sorted(system.formulation("GGL"), np.append(x, none[0]), values, np.hstack([shapes, none]), system.n)
-    x = equilibrium(system, start, u)
-    F, Z = finite_part(*pencil(system, x, u))
+    x = equilibrium(system, system.initial_state() if given is None else given, u, t)
+    F, Z = finite_part(*pencil(system, x, u, t))
     values, vectors = np.linalg.eig(F)
     # a motion without restoring force is a double zero, of which round-off makes pairs of its square root
     noise = STILL * max(float(np.abs(values).max(initial=0.0)), float(np.sqrt(np.linalg.norm(F))))

@@ -17,7 +17,7 @@ from scipy import sparse
 from porthos.errors import StructureError
 from porthos.notation import Array
 from porthos.system.check import Report, check_structure, worst_of
-from porthos.system.descriptor import Descriptor, Matrix
+from porthos.system.descriptor import Descriptor, Matrix, dense
 from porthos.system.dirac import Bond, DiracStructure
 
 if TYPE_CHECKING:
@@ -73,6 +73,12 @@ class PHDAE(Descriptor):
     def N(self, x: Array, t: float = 0.0) -> Matrix:
         """The conservative feed-through, skew."""
         return sparse.csr_array((self.width, self.width))
+
+    def through(self, x: Array, t: float = 0.0) -> Array:
+        """S - N (m, m): outputs that inputs have at once."""
+        if type(self).S is PHDAE.S and type(self).N is PHDAE.N:
+            return np.zeros((self.width, self.width))
+        return dense(self.S(x, t) - self.N(x, t))
 
     def Gamma(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """The extended structure matrix [J B; -B^T N], skew."""

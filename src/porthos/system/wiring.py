@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from porthos.errors import StructureError, nearest
 from porthos.notation import Array, IntArray
 from porthos.system.connections import Law
+from porthos.system.descriptor import Descriptor
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,26 @@ class Wire:
     ports: tuple[Port, ...]
     law: Law
     place: slice
+
+
+def port_called(name: str, ports: Sequence[Port], parts: Sequence[str], label: str) -> Port:
+    """The port that a connection names, alone or with its part in front."""
+    known = {f"{parts[port.part]}: {port.own}": port for port in ports} | {port.name: port for port in ports}
+    if name in known:
+        return known[name]
+    twice = [port.name for port in ports if port.own == name]
+    if twice:
+        raise StructureError(f"connection '{label}': port '{name}' is not unique; write one of {twice}.")
+    raise StructureError(f"connection '{label}': there is no port '{name}'. {nearest(name, (p.name for p in ports))}")
+
+
+def require_open(port: Port, system: Descriptor, label: str) -> None:
+    """Refuse a load or a drive: what it gets is a function of time already."""
+    if port.own in system.sources:
+        raise StructureError(
+            f"connection '{label}': expected a port that waits for its input, found '{port.name}', a load or drive "
+            "whose input is a function of time. Give the model a port there, model.port(...) or model.joint_port(...)."
+        )
 
 
 def places(sizes: Sequence[int]) -> list[slice]:
