@@ -35,7 +35,7 @@ class Budget:
     sweeps: int  # through all mechanisms: what a slow spell of the machine met in one of them is right in another
     rounds: int  # in a sweep all codes are timed in turn, this often: a slow spell meets all of them
     repeat: float  # s, the repetitions of a run in one round
-    longest: float  # s, about the longest run; a slow code makes fewer steps
+    longest: float  # s, about the longest run; a slow peer makes fewer steps
 
 
 @dataclass
@@ -188,8 +188,9 @@ class Race:
     def run(self, budget: Budget) -> None:
         """Time all of them in turn."""
         for _ in range(budget.rounds):
-            for some in self.trials:
-                some[:] = [t for t in some if _timed(t, self.mechanism, budget)]
+            for code, some in zip(self.codes, self.trials, strict=True):
+                longest = np.inf if code.ours else budget.longest  # ours are compared with each other: equal steps
+                some[:] = [t for t in some if _timed(t, self.mechanism, budget, longest)]
 
     def result(self) -> list[Row]:
         """A row for each code, with the least times so far."""
@@ -219,9 +220,9 @@ def prepare(entry: Entry, codes: Sequence[Code], chooser: Chooser) -> Race:
     return Race(mechanism, truth, codes, rows, trials)
 
 
-def _timed(trial: Trial, mechanism: Mechanism, budget: Budget) -> bool:
-    """Whether a case got through a round of its runs."""
-    trial.steps = trial.steps or int(np.clip(budget.longest / trial.cost, FEWEST, mechanism.steps))
+def _timed(trial: Trial, mechanism: Mechanism, budget: Budget, longest: float) -> bool:
+    """Whether a case got through a round of its runs, each of about `longest` seconds at most."""
+    trial.steps = trial.steps or int(np.clip(longest / trial.cost, FEWEST, mechanism.steps))
     try:
         trial.time(mechanism.h, budget)
     except CodeFailedError:

@@ -17,7 +17,7 @@ from porthos.integrate.recording import States, outputs_at
 from porthos.integrate.signals import Signals
 from porthos.integrate.tableaus import gauss
 from porthos.kernels.livens_choices import GONZALEZ, ITOH_ABE, MEAN_VALUE
-from porthos.kernels.newton import CONVERGED, ORDERS, SINGULAR, STALLED
+from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED
 from porthos.notation import Array
 from porthos.system.generated import GeneratedTerms
 from porthos.system.lagrangian_system import LagrangianSystem
@@ -25,6 +25,7 @@ from porthos.system.watching import FunctionError, place_in_time, watching
 
 KINDS = {"gonzalez": GONZALEZ, "mean value": MEAN_VALUE, "itoh-abe": ITOH_ABE}
 CHUNK = 4096  # steps between looks at Ctrl-C and the progress bar
+ORDERS = 7  # of extrapolation; with more, coordinates were right before multipliers, which are not extrapolated
 GENERATED = ("L", "Lq", "Lv", "second", "g", "G", "curvature", "D", "Bt")
 
 

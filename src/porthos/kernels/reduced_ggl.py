@@ -73,7 +73,7 @@ COUPLING = 4.0  # errors of positions and velocities shrink by this times the sq
 MARGIN, FORGETTING = 3.0, 1.1  # what was seen of that in earlier steps is believed times a margin that grows
 LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
 WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
-HEARD = 0.004  # ratio of updates of the velocities above which they are stretched
+HEARD, FAR = 0.004, 0.3  # ratio of updates of the velocities above which they are stretched; turn of a step up to which
 CLEAR = 1000.0  # floors above which an update tells something of the next one
 POLISH = 8  # sweeps at most for velocities whose positions have converged
 
@@ -161,7 +161,8 @@ def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
 @frame
 def solve_velocities(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
-    previous: float, slowest: float, notice: float, ws: Workspace, lv: Levels, s: int, factors: Factors,
+    previous: float, slowest: float, notice: float, stretched: bool, ws: Workspace, lv: Levels, s: int,
+    factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions, without elements.
 
@@ -188,7 +189,7 @@ def solve_velocities(
                 meet(crew)
             reduce(crew, mech, layout, leg, lv.end, factors, ws.x)
         resolve(crew, mech, layout, ws.mid, factors, ws.x)
-        if max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD:
+        if stretched:
             again = sweep > 0 and previous > CLEAR * newton.floor
             share = stretch(crew, portion, again, share, 1.0 / newton.length, ws.x, ws.echo, s, lv.rate)
         change = take_velocity_update(crew, mech.body.size, portion, share, ws.x, lv.z, newton.length) / motion
@@ -249,8 +250,9 @@ def solve(
         settled = not damped and finished(size, previous, newton, False, slowest, WAITING)
         last = change
         sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
+        stretched = update.turn < FAR and max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD
         first, change, ratio, done = solve_velocities(
-            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, ws, lv, s, free
+            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, stretched, ws, lv, s, free
         )
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):

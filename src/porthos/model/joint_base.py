@@ -12,9 +12,9 @@ from porthos.model.bodies import Pose, Rotation, rotation_matrix
 from porthos.model.rows import Angle, Row
 from porthos.notation import Array, flag, number, vector, word
 
+DIRECTIONS = ("axis", "axis_a", "axis_b", "normal", "normal_b")  # that a joint may have
 # Points given for the two bodies of a joint may lie this far apart, relative to their distance from the
 # origin of the joint's lever arms, and axes this far in radians, unless bodies are placed roughly.
-DIRECTIONS = ("axis", "axis_a", "axis_b", "normal", "normal_b")  # that a joint may have
 GAP_LIMIT = 1e-2
 Frame = Literal["world", "body"]
 FRAMES = ("world", "body")
