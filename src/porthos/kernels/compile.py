@@ -94,10 +94,8 @@ def signed(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 entry = _compiler()
 loop = _compiler(_nrt=False, nogil=True)
-kernel = _compiler(no_cpython_wrapper=True, pipeline_class=_Frame)
-inner = _compiler(no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False)
-algebra = _compiler(
-    no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"}
-)
-stage = _compiler(no_cpython_wrapper=True, pipeline_class=_Part, _nrt=False, forceinline=True)
-frame = _compiler(no_cpython_wrapper=True, pipeline_class=_Frame, _nrt=False, forceinline=True)
+kernel = _part(_Frame)
+inner = _part(_Part, _nrt=False)
+algebra = _part(_Part, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
+stage = _part(_Part, _nrt=False, forceinline=True)
+frame = _part(_Frame, _nrt=False, forceinline=True)
