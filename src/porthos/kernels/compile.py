@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ def cache_folder() -> Path:
 
 
 class _Part(Compiler):
-    """Compiles what only other kernels call: nobody asks for its machine code, so none is made. A numba that does not
-    know the method replaced here would only be slower."""
+    """Compiles what only other kernels call: nobody asks for its machine code, so none is made. A numba that has other
+    names within itself would only be slower."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -49,12 +50,12 @@ class _Part(Compiler):
 
 def _keep_for_linking(library: Any) -> None:
     """Let the machine know of the environments of a module only, and callers of all of it."""
-    library._finalized = True  # enough for those that link it in
-    library._get_module_for_linking()
-    names = [str(each) for each in library._final_module.global_variables if each.name.startswith("_ZN08NumbaEnv")]
-    library._final_module = parse_assembly(
-        "\n".join([str(library._codegen._create_empty_module(library.name)), *names])
-    )
+    with suppress(AttributeError):
+        empty = str(library._codegen._create_empty_module(library.name))
+        names = [str(each) for each in library._final_module.global_variables if each.name.startswith("_ZN08NumbaEnv")]
+        library._finalized = True  # enough for those that link it in
+        library._get_module_for_linking()
+        library._final_module = parse_assembly("\n".join([empty, *names]))
     type(library)._finalize_final_module(library)
 
 
