@@ -17,9 +17,9 @@ import porthos as ph
 from benchmarks.models import chain, net
 from benchmarks.porthos_adapter import model
 from porthos.integrate.crew import alone
-from porthos.kernels import elimination, joints, newton, reduced_midpoint, solution
+from porthos.kernels import elimination, joints, reduced_midpoint, solution
+from porthos.kernels import guess as guesses
 from porthos.kernels import update as updates
-from porthos.kernels.crew import ERRORS
 from porthos.system.layout import operations
 from porthos.system.mechanical import MechanicalSystem
 
@@ -29,13 +29,14 @@ STEP, TRIALS, BODY_CALLS = 1e-3, 9, 12800
 @njit
 def guess(n, memory, habit, portion, z):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.guess_all(memory, 0, 6, habit, portion.bounds, z)
+        guesses.guess_all(memory, 0, *guesses.choose(memory, 0, 0, habit), portion.bounds, z)
 
 
 @njit
 def remember(n, crew, memory, portion, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        newton.remember_all(crew, ERRORS, memory, 0, ws.z, portion.bounds, ws.x)
+        guesses.keep_all(memory, 0, ws.z, portion.bounds)
+        guesses.judge_guesses(crew, memory, 0, portion.bounds)
 
 
 @njit
@@ -120,7 +121,7 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     ws, factors, mech, layout = memory.workspace, memory.fast, system.mech, system.condensed
     data, count, crew, portion = factors.data, mech.body.size, alone(), layout.portion
     measured = partial(timed, max(1, BODY_CALLS // count))
-    ws.z[:] = memory.guess.differences[0, 0]
+    ws.z[:] = memory.guess.past[0, 0]
     yield "guess", 1, measured(guess, memory.guess, memory.habit, portion, ws.z), 0.0
     yield "position error of the last step", 1, measured(begin, crew, mech, portion, np.zeros((1, 0, 6)), q, ws), 0.0
     yield "bodies: motion, momenta", 1, measured(bodies, mech, layout, q, v, False, ws, data), 0.0

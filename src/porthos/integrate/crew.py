@@ -11,7 +11,8 @@ import numpy as np
 
 from porthos.kernels.crew import PLACES, Crew
 from porthos.kernels.ggl_correction import Levels
-from porthos.kernels.newton import Habit, Memory
+from porthos.kernels.guess import Memory
+from porthos.kernels.newton import Habit
 from porthos.kernels.tables import Layout
 from porthos.kernels.tiny import flushed
 from porthos.notation import Array, IntArray
@@ -66,7 +67,7 @@ def _assisting(
     newton: Any, memory: Memory, habit: Habit, *rest: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The arguments of the second thread: habits of its own, which become the same; it is idle where all is exact."""
-    own = Habit(*(part.copy() for part in habit))
+    own = Habit(habit.exact.copy(), habit.redundant.copy(), habit.matrix.copy(), habit.left.copy())
     *workspace, last = rest
     if isinstance(last, Levels):
         last = last._replace(rate=last.rate.copy(), memory=_own(last.memory))

@@ -16,6 +16,7 @@ from porthos.integrate.newton import Solver
 from porthos.integrate.recording import States, outputs_at
 from porthos.integrate.signals import Signals
 from porthos.integrate.tableaus import gauss
+from porthos.kernels.guess import GUESSES, KEPT
 from porthos.kernels.livens_choices import GONZALEZ, ITOH_ABE, MEAN_VALUE
 from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED
 from porthos.notation import Array
@@ -25,7 +26,6 @@ from porthos.system.watching import FunctionError, place_in_time, watching
 
 KINDS = {"gonzalez": GONZALEZ, "mean value": MEAN_VALUE, "itoh-abe": ITOH_ABE}
 CHUNK = 4096  # steps between looks at Ctrl-C and the progress bar
-ORDERS = 7  # of extrapolation; with more, coordinates were right before multipliers, which are not extrapolated
 GENERATED = ("L", "Lq", "Lv", "second", "g", "G", "curvature", "D", "Bt")
 
 
@@ -74,9 +74,8 @@ class _March:
         first = h * v + h**2 / 2 * acceleration
         # rates d/h of the last steps, for the guess of plain substeps; compiled ones have a table
         self.before = [3 * [v + size / 2 * acceleration] for size in self.sizes.tolist()]
-        self.differences = np.zeros((1, ORDERS, 6 * -(-system.n // 6)))
-        self.differences[0, 0, : system.n] = first
-        self.errors, self.steps = np.zeros((1, ORDERS)), np.zeros(1, dtype=np.int64)
+        self.past, self.errors = np.zeros((1, KEPT, 6 * -(-system.n // 6))), np.zeros((1, GUESSES))
+        self.past[0, 0, : system.n], self.steps = first, np.zeros(1, dtype=np.int64)
         self.scale = np.zeros(system.n)
         self.solvers: list[Solver | None] = [None for _ in fractions]
         self.tape.q[0], self.tape.v[0], self.tape.p[0] = self.q, self.v, self.p
@@ -143,7 +142,7 @@ class _March:
         status, made = march_livens(
             *functions, terms.parameters, terms.active, KINDS[scheme.derivative], scheme.symmetric, terms.quadratic,
             scheme.max_iterations, scheme.tolerance, self.h, first, self.every, np.ascontiguousarray(U[:, : terms.k]),
-            self.q, self.v, self.p, self.mu, self.differences, self.errors, self.steps, self.scale,
+            self.q, self.v, self.p, self.mu, self.past, self.errors, self.steps, self.scale,
             tape.q, tape.v, tape.p, tape.lam, tape.supply, tape.lost, tape.iterations,
         )  # fmt: skip
         return int(status), int(made)

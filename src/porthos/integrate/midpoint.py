@@ -15,7 +15,8 @@ from porthos.kernels import ahead
 from porthos.kernels.drives import AIMS
 from porthos.kernels.elimination import Factors, factors, right_side
 from porthos.kernels.ggl_correction import Levels
-from porthos.kernels.newton import ORDERS, Habit, Memory, Newton, floor
+from porthos.kernels.guess import GUESSES, KEPT, Memory
+from porthos.kernels.newton import Habit, Newton, floor
 from porthos.kernels.pose import Pose
 from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_ggl import march_ggl
@@ -74,10 +75,11 @@ class _ReducedScheme(Iterated, Scheme, Rule):
 
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """Memory for steps that begin with the guess z (substeps, unknowns)."""
-        habit = Habit(*(np.zeros(1, dtype=np.int64) for _ in Habit._fields))
+        exact, redundant, matrix = np.zeros((3, 1), dtype=np.int64)
+        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 2)))
         condensed, angles = stepping(system, sizes, self.threads).condensed, system.moving.law.about.copy()
         fast, sure = factors(condensed.pattern), factors(system.exact.pattern)
-        guess = _memory(z, ORDERS)
+        guess = _memory(z)
         return MidpointMemory(guess, habit, _workspace(system, condensed), _sums(system), fast, sure, angles)
 
     def angles(self, memory: MidpointMemory) -> Array:
@@ -89,9 +91,10 @@ class _ReducedScheme(Iterated, Scheme, Rule):
     ) -> None:
         """Guesses, and a new matrix."""
         _repeat(memory.guess, z)
-        memory.guess.differences[:, 1] = more
-        memory.guess.errors[:, 0], memory.guess.steps[:] = 1.0, 2  # the difference is believed
+        memory.guess.past[:, 1], memory.guess.past[:, 2] = z - more, z
+        memory.guess.errors[:, ::GUESSES], memory.guess.steps[:] = 1.0, 2  # the difference is believed
         memory.habit.matrix[0] = memory.habit.exact[0] = 0
+        memory.habit.left[:] = 1.0
 
     def advance(
         self,
@@ -186,7 +189,7 @@ class MidpointGGL(_ReducedScheme):
                 Levels(
                     np.zeros(z.shape[1]),
                     last,
-                    _memory(np.zeros_like(z), memory.guess.errors.shape[1]),
+                    _memory(np.zeros_like(z)),
                     rate,
                     L,
                     *_released(system, sizes, self.threads, memory),
@@ -234,11 +237,11 @@ def _released(
     return end._replace(shift=end.shift.copy()), factors(layout.pattern), sure
 
 
-def _memory(z: Array, orders: int) -> Memory:
+def _memory(z: Array) -> Memory:
     """A guess that repeats z (substeps, unknowns) until there are steps to extrapolate."""
     substeps, unknowns = z.shape
     memory = Memory(
-        np.zeros((substeps, orders, unknowns)), np.zeros((substeps, orders)), np.zeros(substeps, dtype=np.int64)
+        np.zeros((substeps, KEPT, unknowns)), np.zeros((substeps, 2 * GUESSES)), np.zeros(substeps, dtype=np.int64)
     )
     _repeat(memory, z)
     return memory
@@ -246,8 +249,8 @@ def _memory(z: Array, orders: int) -> Memory:
 
 def _repeat(memory: Memory, z: Array) -> None:
     """Make it a guess that repeats z."""
-    memory.differences[:], memory.errors[:], memory.steps[:] = 0.0, 0.0, 0
-    memory.differences[:, 0] = z
+    memory.past[:], memory.errors[:], memory.steps[:] = 0.0, 0.0, 0
+    memory.past[:, 0] = z
 
 
 def _sums(system: MechanicalSystem) -> Sums:

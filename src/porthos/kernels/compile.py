@@ -93,10 +93,11 @@ def signed(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     return _compiler(signature_or_function=signature)
 
 
+_FUSED: Any = {"contract"}  # a b + c with one rounding error
 entry = _compiler()
-loop = _compiler(_nrt=False, nogil=True)
+loop = _compiler(_nrt=False, nogil=True, fastmath=_FUSED)
 kernel = _part(_Frame)
-inner = _part(_Part, _nrt=False)
-algebra = _part(_Part, _nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
-stage = _part(_Part, _nrt=False, forceinline=True)
-frame = _part(_Frame, _nrt=False, forceinline=True)
+inner = _part(_Part, _nrt=False, fastmath=_FUSED)
+algebra = _part(_Part, _nrt=False, fastmath=_FUSED | {"reassoc", "nsz", "arcp"})
+stage = _part(_Part, _nrt=False, forceinline=True, fastmath=_FUSED)
+frame = _part(_Frame, _nrt=False, forceinline=True, fastmath=_FUSED)

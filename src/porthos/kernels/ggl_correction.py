@@ -7,7 +7,7 @@ from typing import NamedTuple
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
 from porthos.kernels.elimination import Factors
-from porthos.kernels.newton import Memory
+from porthos.kernels.guess import Memory
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33

@@ -17,8 +17,9 @@ from numba import types
 
 from porthos.kernels.compile import frame, inner, signed
 from porthos.kernels.generated import ARRAY, FUNCTION
+from porthos.kernels.guess import ORDERS, Memory, best_guess, guess, keep, look_back
 from porthos.kernels.livens_choices import ITOH_ABE, MEAN_VALUE, NODES, NOISE, WEIGHTS
-from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED, Memory, best_order, guess, remember
+from porthos.kernels.newton import CONVERGED, SINGULAR, STALLED
 from porthos.notation import Array, IntArray
 
 MEMORY = 0.99  # how fast the motion of earlier steps is forgotten, against which updates are measured
@@ -27,6 +28,7 @@ FLOOR = 1e-16  # relative update that no iteration can improve
 STUCK = 1e-8  # updates below this that do not shrink have met round-off
 SLOW = 0.3  # ratio of updates above which they do not shrink
 LEAST_PIVOT = 1e-14
+LOW = 7  # orders of extrapolation; with more, coordinates were right before multipliers, which are not extrapolated
 
 
 class Terms(NamedTuple):
@@ -340,7 +342,7 @@ def _book(o, h, row, opens, u, d, mu, s, lam, supply, lost):  # type: ignore[no-
 
 def _march(  # type: ignore[no-untyped-def]
     L, Lq, Lv, second, g, G, curvature, D, Bt, parameters, active, kind, symmetric, exact_v, iterations, tolerance,
-    h, first, every, U, q, v, p, mu, differences, errors, steps, scale, Q, V, P, lam, supply, lost, count,
+    h, first, every, U, q, v, p, mu, past, errors, steps, scale, Q, V, P, lam, supply, lost, count,
 ):  # fmt: skip
     """Make len(U) steps from step `first` of a run; (how it ended, steps made).
 
@@ -356,14 +358,13 @@ def _march(  # type: ignore[no-untyped-def]
         np.empty(n * n), np.empty(n * k), np.empty(3 * n * n + m * n + m), np.empty(size * size), np.empty(size),
         np.empty(size, dtype=np.int64),
     )  # fmt: skip
-    memory, padded = Memory(differences, errors, steps), differences.shape[2]
-    d, old, last = np.zeros(padded), np.empty(padded), np.empty(m)
+    memory, d, last = Memory(past, errors, steps), np.zeros(past.shape[2]), np.empty(m)
     for step in range(U.shape[0]):
         at, status, used = first + step, STALLED, 0
         for j in range(m):
             last[j] = mu[j]
         for attempt in range(2):  # from increments extrapolated, and if that fails from the velocity
-            guess(memory, 0, best_order(memory, 0), 0, d.size, d)
+            guess(memory, 0, best_guess(memory, 0, 0, LOW, ORDERS), 0, d.size, d)
             if attempt > 0:
                 for i in range(n):
                     d[i] = h * v[i]
@@ -381,8 +382,9 @@ def _march(  # type: ignore[no-untyped-def]
             scale[i] = max(abs(d[i]), MEMORY * scale[i])
             q[i], v[i], p[i] = s.q1[i], s.v1[i], 2.0 * s.Dv[i] - p[i]
             Q[row + 1, i], V[row + 1, i], P[row + 1, i] = q[i], v[i], p[i]
-        remember(memory, 0, d, 0, d.size, old, memory.errors, 0, 0)
+        keep(memory, 0, d, 0, d.size)
         memory.steps[0] += 1
+        look_back(memory, 0, 0, d.size, memory.errors, 0, 0)
         count[row + 1] += used
     return CONVERGED, U.shape[0]
 

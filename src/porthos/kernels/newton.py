@@ -1,13 +1,11 @@
-"""When to stop Newton's method, and what to start it from."""
+"""When to stop Newton's method."""
 
 from __future__ import annotations
 
 from math import sqrt
 from typing import NamedTuple
 
-from porthos.kernels.blocks import OFFSET
-from porthos.kernels.compile import algebra, inner
-from porthos.kernels.crew import Crew
+from porthos.kernels.compile import inner
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array, IntArray
 
@@ -26,7 +24,7 @@ LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
 FEEDBACK = 0.1  # share of the position error of the last step that is removed in this one
 PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
 EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
-ORDERS = 9  # orders of extrapolation that compete for the starting guess: 0 .. ORDERS - 1
+MARGIN, FORGETTING = 3.0, 1.1  # what was seen of updates in earlier steps is believed times a margin that grows
 
 
 class Newton(NamedTuple):
@@ -45,18 +43,7 @@ class Habit(NamedTuple):
     exact: IntArray  # (1,) steps for which the exact matrix is still tried first
     redundant: IntArray  # (1,) 1: some rows repeat others
     matrix: IntArray  # (1,) 1: the factors of the condensed matrix at hand are good for another step
-
-
-class Memory(NamedTuple):
-    """What a step hands to the next one for its starting guess: backward differences of the unknowns.
-
-    The substeps of a composed step differ in size, but each of them changes smoothly from step to step: the S substeps
-    remember their own course.
-    """
-
-    differences: Array  # (S, orders, unknowns)
-    errors: Array  # (S, orders) sum of squares of what each order would have missed in the last step
-    steps: IntArray  # (S,) steps made
+    left: Array  # (S, 2) what the first update of a substep leaves of itself, and how large it was when that was seen
 
 
 def floor(bodies: int) -> float:
@@ -86,73 +73,23 @@ def finished(size: float, previous: float, newton: Newton, quadratic: bool, slow
     return size < NOISE and ratio > stuck
 
 
-@algebra
-def guess(memory: Memory, s: int, order: int, first: int, last: int, z: Array) -> None:
-    """Extrapolate a range of the unknowns of substep s from the last steps by a polynomial.
+@inner
+def enough(size: float, newton: Newton, habit: Habit, s: int) -> bool:
+    """Whether the first update of substep s is the last one needed, as earlier steps show.
 
-    z = sum of differences up to `order`.
+    What an update leaves of itself is constant where terms are left out of the matrix, else proportional to it.
     """
-    D, first, last = memory.differences, first & OFFSET, last & OFFSET
-    for i in range(first, last):
-        z[i] = D[s, 0, i]
-    for k in range(1, order + 1):
-        for i in range(first, last):
-            z[i] += D[s, k, i]
+    ratio = max(newton.slowest, habit.left[s, 0]) * max(1.0, size / habit.left[s, 1])
+    return size * ratio < max(newton.floor, 0.1 * newton.tolerance)
 
 
 @inner
-def guess_all(memory: Memory, s: int, order: int, habit: Habit, bounds: IntArray, z: Array) -> None:
-    """`guess` of the unknowns of bodies and of multipliers that a thread has.
-
-    Multipliers of redundant rows are not determined, so none are extrapolated: they would run away.
-    """
-    guess(memory, s, order, bounds[0, 0], bounds[0, 1], z)
-    guess(memory, s, 0 if habit.redundant[0] else order, bounds[1, 0], bounds[1, 1], z)
-
-
-@inner
-def best_order(memory: Memory, s: int) -> int:
-    """The order of extrapolation that would have predicted substep s of the last step best."""
-    best = 0
-    for order in range(1, min(memory.errors.shape[1], memory.steps[s])):
-        if memory.errors[s, order] < memory.errors[s, best]:
-            best = order
-    return best
-
-
-@algebra
-def remember(memory: Memory, s: int, z: Array, first: int, last: int, x: Array, told: Array, me: int, place: int
-             ) -> None:  # fmt: skip
-    """Store a range of the unknowns of an accepted substep s; x is scratch.
-
-    What each order of extrapolation would have missed goes to told[me, place ...].
-    """
-    D, first, last = memory.differences, first & OFFSET, last & OFFSET
-    for i in range(first, last):
-        x[i] = z[i]
-    for k in range(memory.errors.shape[1]):
-        squares = 0.0
-        for i in range(first, last):
-            old = D[s, k, i]
-            D[s, k, i] = x[i]
-            x[i] -= old
-            squares += x[i] * x[i]
-        told[me, place + k] = squares
-
-
-@inner
-def remember_all(crew: Crew, place: int, memory: Memory, s: int, z: Array, bounds: IntArray, x: Array) -> None:
-    """`remember` the unknowns of bodies and of multipliers that a thread has; errors of multipliers do not count."""
-    remember(memory, s, z, bounds[1, 0], bounds[1, 1], x, crew.told, crew.me, place)
-    remember(memory, s, z, bounds[0, 0], bounds[0, 1], x, crew.told, crew.me, place)
-
-
-@inner
-def note_errors(crew: Crew, place: int, memory: Memory, s: int) -> None:
-    """Note what the orders of extrapolation would have missed, after all threads told."""
-    for k in range(memory.errors.shape[1]):
-        memory.errors[s, k] = crew.told[0, place + k] + crew.told[1, place + k]
-    memory.steps[s] += 1
+def note_left(habit: Habit, s: int, first: float, second: float) -> None:
+    """Note what the first update of substep s left; nothing is seen of it (0) where it was the only one."""
+    if second > 0.0:
+        habit.left[s, 0], habit.left[s, 1] = MARGIN * second / first, first
+    else:
+        habit.left[s, 0] *= FORGETTING
 
 
 @inner

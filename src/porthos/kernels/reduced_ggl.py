@@ -24,7 +24,7 @@ from porthos.kernels.arrival import arrived
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, loop, stage
-from porthos.kernels.crew import ERRORS, RATE_ERRORS, Crew, Portion, meet
+from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
 from porthos.kernels.elements import add_losses, set_grips
 from porthos.kernels.elimination import Factors, clear
@@ -33,23 +33,23 @@ from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, correct_body, correct_joint
 from porthos.kernels.ggl_velocity import stretch, velocity_body, velocity_joint
+from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
+    FORGETTING,
     LARGEST_TURN,
+    MARGIN,
     NOISE,
     RUNNING,
     STALLED,
     STUCK,
     Habit,
-    Memory,
     Newton,
-    best_order,
+    enough,
     finished,
-    guess_all,
-    note_errors,
-    remember_all,
+    note_left,
     turned,
 )
 from porthos.kernels.record import Record, Sums, add_substep, copy_state, write
@@ -70,7 +70,6 @@ from porthos.kernels.workspace import Workspace
 from porthos.notation import Array, IntArray
 
 COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step, at worst
-MARGIN, FORGETTING = 3.0, 1.1  # what was seen of that in earlier steps is believed times a margin that grows
 LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
 WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
 HEARD, FAR = 0.004, 0.3  # ratio of updates of the velocities above which they are stretched; turn of a step up to which
@@ -161,7 +160,7 @@ def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
 @frame
 def solve_velocities(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
-    previous: float, slowest: float, notice: float, stretched: bool, ws: Workspace, lv: Levels, s: int,
+    previous: float, slowest: float, expected: float, notice: float, stretched: bool, ws: Workspace, lv: Levels, s: int,
     factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions, without elements.
@@ -169,8 +168,9 @@ def solve_velocities(
     The rows of bodies are in ws.x.
 
     Stops when they have converged, after a number of sweeps or, if positions are to follow, when these would not notice
-    another one: they would miss `notice` times the last update. Returns the first and the last update as fractions of
-    the motion of the step, the ratio of the last two, and whether they have converged.
+    another one: they would miss `notice` times the last update. One update may do if it is expected to leave a small
+    part of itself. Returns the first and the last update as fractions of the motion of the step, the ratio of the last
+    two, and whether they have converged.
     """
     portion, done, first, rate, share = layout.portion, False, 0.0, 0.0, 1.0
     for sweep in range(sweeps):
@@ -194,6 +194,7 @@ def solve_velocities(
             share = stretch(crew, portion, again, share, 1.0 / newton.length, ws.x, ws.echo, s, lv.rate)
         change = take_velocity_update(crew, mech.body.size, portion, share, ws.x, lv.z, newton.length) / motion
         done = finished(change, previous, newton, False, slowest, STUCK if sweep > 0 else np.inf)
+        done = done or expected * change < newton.floor
         first = change if sweep == 0 else first
         rate = change / previous if previous > 0.0 else rate
         previous = change
@@ -234,13 +235,14 @@ def solve(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     size, change, ended, iteration, rate, velocity_rate = 0.0, 0.0, RUNNING, 0, 0.0, 0.0
+    most, second, fresh = 0.0, 0.0, slopes  # the first update of positions and velocities, the next one of positions
     move(mech, layout.portion, q0, ws)
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         ended = sweep_positions(
             crew, mech, layout, h, q0, v0, wrench, n, slopes, iteration, habit, ws, lv, factors, free
         )
-        left = find_update(crew, mech, layout, newton, iteration == 1, ws, factors)
+        left = find_update(crew, mech, layout, newton, ws, factors)
         previous = size
         update = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
@@ -248,16 +250,21 @@ def solve(
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton, False, slowest, WAITING)
-        last = change
-        sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
+        last, alone = change, fresh and iteration == 1 and not damped and enough(size, newton, habit, s)
+        sweeps, notice = POLISH if settled or alone else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
+        expected = MARGIN * lv.rate[s, 1] if alone else np.inf
         stretched = update.turn < FAR and max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD
         first, change, ratio, done = solve_velocities(
-            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, stretched, ws, lv, s, free
-        )
+            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, expected, notice, stretched, ws,
+            lv, s, free,
+        )  # fmt: skip
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
         unmoved = LAG * first * update.turn < newton.floor or (first < NOISE and first > STUCK * last)
+        most, second = max(size, first) if iteration == 1 else most, size if iteration == 2 else second
+        if alone and enough(most, newton, habit, s):
+            settled = unmoved = True
         if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, max(size, change), max(previous, last), newton)
@@ -265,7 +272,9 @@ def solve(
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:
         lv.rate[s, 0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[s, 0]
-        lv.rate[s, 1] = velocity_rate
+        lv.rate[s, 1] = velocity_rate if velocity_rate > 0.0 else FORGETTING * lv.rate[s, 1]
+        if fresh:
+            note_left(habit, s, most, second)
     return ended, iteration, not slopes
 
 
@@ -295,13 +304,13 @@ def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Level
 
 
 @stage
-def keep_velocities(crew: Crew, bounds: IntArray, s: int, growth: float, ws: Workspace, lv: Levels) -> None:
+def keep_velocities(bounds: IntArray, s: int, growth: float, ws: Workspace, lv: Levels) -> None:
     """Store what the next guess of the velocities needs, with a step of another size; they are not needed any more."""
     for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
         velocity = lv.z[i]
         lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
         lv.last[i] = growth * velocity
-    remember_all(crew, RATE_ERRORS, lv.memory, s, lv.z, bounds, ws.x)
+    keep_all(lv.memory, s, lv.z, bounds)
 
 
 @loop
@@ -318,10 +327,11 @@ def march_ggl(
         if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
             return STOPPED, step
         begin(crew, mech, portion, wrench, n, q, ws)
-        spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
-        while ended != CONVERGED and order >= 0:
-            guess_all(memory, s, order, habit, portion.bounds, ws.z)
-            guess_all(lv.memory, s, order, habit, portion.bounds, lv.z)
+        spent, ended, plainness, surely = 0, STALLED, 0, habit.exact[0] > 0
+        while ended != CONVERGED and plainness <= PLAINEST:
+            bodies, rows = choose(memory, s, plainness, habit)
+            guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
+            guess_all(lv.memory, s, bodies, min(bodies, rows), portion.bounds, lv.z)
             guess_velocities(portion.bounds, ws.z, lv)
             meet(crew)
             layout, factors, free = (exact, sure, lv.sure) if surely else (condensed, fast, lv.fast)
@@ -331,7 +341,7 @@ def march_ggl(
             )  # fmt: skip
             meet(crew)
             spent += iterations
-            order, surely = next_attempt(habit, ended, good, order, surely)
+            plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:
             ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
         if ended != CONVERGED:
@@ -341,11 +351,11 @@ def march_ggl(
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, portion, h, ws, lv, q, v)
         meet(crew)
-        remember_all(crew, ERRORS, memory, s, ws.z, portion.bounds, ws.x)
-        keep_velocities(crew, portion.bounds, s, sizes[(s + 1) % substeps] / h, ws, lv)
+        keep_all(memory, s, ws.z, portion.bounds)
+        judge_guesses(crew, memory, s, portion.bounds)
+        keep_velocities(portion.bounds, s, sizes[(s + 1) % substeps] / h, ws, lv)
         meet(crew)
-        note_errors(crew, ERRORS, memory, s)
-        note_errors(crew, RATE_ERRORS, lv.memory, s)
+        note_errors(crew, memory, s)
         if crew.me == 0:
             outputs(mech, ws.z, ws.mid.q, h, ws.y)
             drive_outputs(mech, h, ws.aim, ws.lam, ws.y)

@@ -15,13 +15,14 @@ from porthos.kernels.arrival import arrived, count_turns
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
-from porthos.kernels.crew import ERRORS, GOES, Crew, Portion, meet, tell, total
+from porthos.kernels.crew import GOES, Crew, Portion, meet, tell, total
 from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
 from porthos.kernels.elements import add_losses, set_grips
 from porthos.kernels.elimination import Factors
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, gear_rows
+from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
 from porthos.kernels.newton import (
     ACCEPTED,
@@ -34,13 +35,10 @@ from porthos.kernels.newton import (
     STALLED,
     STUCK,
     Habit,
-    Memory,
     Newton,
-    best_order,
+    enough,
     finished,
-    guess_all,
-    note_errors,
-    remember_all,
+    note_left,
     turned,
 )
 from porthos.kernels.pose import Pose, row_vectors
@@ -141,32 +139,34 @@ def sweep(
 @frame
 def solve(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, newton: Newton,
-    iterations: int, slopes: bool, habit: Habit, ws: Workspace, factors: Factors,
+    iterations: int, slopes: bool, habit: Habit, ws: Workspace, s: int, factors: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Newton's method from the guess in ws.z; returns (how it ended, iterations, whether the matrix is still good).
 
     The matrix is kept as long as the updates shrink fast enough with it; the first one is made if `slopes`.
     """
-    previous, ended, iteration = 0.0, RUNNING, 0
+    previous, first, second, ended, iteration, fresh = 0.0, 0.0, 0.0, RUNNING, 0, slopes
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         ended = sweep(crew, mech, layout, h, q0, v0, wrench, n, slopes, iteration, habit, ws, factors)
-        ratio = find_update(crew, mech, layout, newton, iteration == 1, ws, factors)
+        ratio = find_update(crew, mech, layout, newton, ws, factors)
         change = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
         size, damped = change.size / change.motion, change.largest > LARGEST_TURN
         slowest = max(newton.slowest, ratio)
         if not np.isfinite(size):
             ended = STALLED if ended == RUNNING else ended
-        if (
-            ended == RUNNING
-            and not damped
-            and finished(size, previous, newton, slopes and layout.complete, slowest, STUCK)
-        ):
+        first, second = size if iteration == 1 else first, size if iteration == 2 else second
+        last = finished(size, previous, newton, slopes and layout.complete, slowest, STUCK)
+        if iteration == 1 and fresh:
+            last = last or enough(size, newton, habit, s)
+        if ended == RUNNING and last and not damped:
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, size, previous, newton)
         previous = size
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
+    if ended == CONVERGED and fresh:
+        note_left(habit, s, first, second)
     return ended, iteration, not slopes
 
 
@@ -253,8 +253,8 @@ def patience(layout: Layout, surely: bool, newton: Newton) -> int:
 
 
 @inner
-def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool) -> tuple[int, bool]:
-    """The order of extrapolation and whether to take the exact matrix for the attempt after this one; -1: give up.
+def next_attempt(habit: Habit, ended: int, good: bool, plainness: int, surely: bool) -> tuple[int, bool]:
+    """How plain the guess is and whether to take the exact matrix for the attempt after this one.
 
     Remembers whether the condensed matrix can be kept for the next step, or is no good for a while.
     """
@@ -262,8 +262,8 @@ def next_attempt(habit: Habit, ended: int, good: bool, order: int, surely: bool)
         habit.matrix[0] = 1 if ended == CONVERGED and good else 0
         if ended != CONVERGED:
             habit.exact[0] = EXACT_STEPS
-        return order, True
-    return order // 2 if order > 0 else -1, True
+        return plainness, True
+    return plainness + 1, True
 
 
 @loop
@@ -285,18 +285,19 @@ def march_midpoint(
         if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
             return STOPPED, step
         begin(crew, mech, portion, wrench, n, q, ws)
-        spent, ended, order, surely = 0, STALLED, best_order(memory, s), habit.exact[0] > 0
-        while ended != CONVERGED and order >= 0:
-            guess_all(memory, s, order, habit, portion.bounds, ws.z)
+        spent, ended, plainness, surely = 0, STALLED, 0, habit.exact[0] > 0
+        while ended != CONVERGED and plainness <= PLAINEST:
+            bodies, rows = choose(memory, s, plainness, habit)
+            guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
             meet(crew)
             layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
                 crew, mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
-                surely or wants_first(layout, habit), habit, ws, factors,
+                surely or wants_first(layout, habit), habit, ws, s, factors,
             )  # fmt: skip
             meet(crew)
             spent += iterations
-            order, surely = next_attempt(habit, ended, good, order, surely)
+            plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:
             ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
         if ended != CONVERGED:
@@ -305,11 +306,12 @@ def march_midpoint(
             return ended, step
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, portion, h, ws.z, q, v, ws.mid)
-        remember_all(crew, ERRORS, memory, s, ws.z, portion.bounds, ws.x)
+        keep_all(memory, s, ws.z, portion.bounds)
+        judge_guesses(crew, memory, s, portion.bounds)
         for r in range(portion.bounds[1, 0] - first, portion.bounds[1, 1] - first):
             ws.lam[r] = 2.0 / (h * h) * ws.z[first + r]
         meet(crew)
-        note_errors(crew, ERRORS, memory, s)
+        note_errors(crew, memory, s)
         if crew.me == 0:
             outputs(mech, ws.z, ws.mid.q, h, ws.y)
             drive_outputs(mech, h, ws.aim, ws.lam, ws.y)

@@ -111,14 +111,11 @@ def unfold(crew: Crew, copies: IntArray, a: Array) -> None:
 
 
 @frame
-def find_update(
-    crew: Crew, mech: Mechanism, layout: Layout, newton: Newton, first: bool, ws: Workspace, factors: Factors
-) -> float:
+def find_update(crew: Crew, mech: Mechanism, layout: Layout, newton: Newton, ws: Workspace, factors: Factors) -> float:
     """The update of all unknowns from what `reduce` left in ws.x; by which ratio the next one is smaller for light
     elements.
 
-    It is refined by their echo if the next one would be needed for what they leave of this one; after the first there
-    is another in any case.
+    It is refined by their echo if the next one would be needed for what they leave of this one.
     """
     portion, bodies, unit, ratio = layout.portion, mech.body.size, 1.0 / newton.length, layout.lightness
     x = ws.x
@@ -132,7 +129,7 @@ def find_update(
             clear(ws.x, 6 * bodies, 6 * bodies + 6)
         motion = max(SMALLEST_MOTION, 2.0 * update_size(crew, WENT, portion, bodies, ws.z, unit)[1])
         left = ratio * update_size(crew, LEFT, portion, bodies, ws.x, unit)[1] / motion
-        if not (ratio * left if first else left) > newton.floor:
+        if not left > newton.floor:
             return ratio
         for n in range(portion.leg.size):
             light_changes(mech, layout, n, ws.mid, ws.give, ws.z, ws.x, ws.echo)
