@@ -76,7 +76,7 @@ class _ReducedScheme(Iterated, Scheme, Rule):
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """Memory for steps that begin with the guess z (substeps, unknowns)."""
         exact, redundant, matrix = np.zeros((3, 1), dtype=np.int64)
-        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 2)))
+        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 3)))
         condensed, angles = stepping(system, sizes, self.threads).condensed, system.moving.law.about.copy()
         fast, sure = factors(condensed.pattern), factors(system.exact.pattern)
         guess = _memory(z)
@@ -273,6 +273,7 @@ def _workspace(system: MechanicalSystem, layout: Layout) -> Workspace:
         grip=np.zeros(system.moving.law.size),
         give=np.zeros((rows, 4)),
         echo=right_side(pattern),
+        second=right_side(pattern),
     )
 
 

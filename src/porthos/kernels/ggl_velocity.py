@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
-from porthos.kernels.crew import Crew, Portion
+from porthos.kernels.crew import COMMON, RATES, TOTAL, Crew, Portion, meet, tell, total
 from porthos.kernels.ggl_correction import add_vector
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
-from porthos.kernels.update import loudness
+from porthos.kernels.update import subtract, told_loudness
 from porthos.kernels.vectors import combine3, cross3, row3, row33
 from porthos.notation import Array
 
@@ -84,20 +86,39 @@ def velocity_general_row(mech: Mechanism, r: int, mid: Pose, end: Pose, t: Array
 
 
 @stage
-def stretch(
-    crew: Crew, portion: Portion, again: bool, share: float, unit: float, x: Array, last: Array, s: int, rate: Array
-) -> float:
-    """The factor 1/(1 - rho) of an update x that takes with it what the matrix leaves over, as far as that is rho x.
+def take_velocities(
+    crew: Crew, bodies: int, portion: Portion, stretched: bool, again: bool, share: float, unit: float, x: Array,
+    last: Array, s: int, rate: Array, t: Array,
+) -> tuple[float, float]:  # fmt: skip
+    """Take the update x, or a factor of it, from the velocities and multipliers t; its root mean square, the factor.
 
-    The matrix has what forces in joints do when bodies turn, of which velocities know nothing: of an error e a sweep
-    leaves E e. If the one before took `share` of the update `last`, x = (1 - share) last + share E last tells rho.
-    It is asked `again` where both are above round-off.
+    The factor 1/(1 - rho) takes with it what the matrix leaves over, as far as that is rho x. The matrix has what
+    forces in joints do when bodies turn, of which velocities know nothing: of an error e a sweep leaves E e. If the one
+    before took `share` of the update `last`, x = (1 - share) last + share E last tells rho. It is asked `again` where
+    both are above round-off.
     """
+    squares, common, whole = 0.0, 0.0, 0.0
+    for i in range(portion.body.size):
+        b = portion.body[i] & OFFSET
+        for k in range(6 * b, 6 * b + 3):
+            v, w = unit * x[k], x[k + 3]
+            squares += v * v + w * w
+            if stretched:
+                p, q = unit * last[k], last[k + 3]
+                common += p * v + q * w
+                whole += p * p + q * q
+                last[k], last[k + 3] = x[k], x[k + 3]
+    tell(crew, RATES, squares)
+    tell(crew, COMMON, common)
+    tell(crew, TOTAL, whole)
+    meet(crew)
     if again:
-        rho = (loudness(crew, portion, last, x, unit) - 1.0 + share) / share
+        rho = (told_loudness(crew) - 1.0 + share) / share
         rate[s, 2] = rho if abs(rho) < LOUDEST else 0.0  # also where an iteration diverges
+    share = 1.0 / (1.0 - rate[s, 2]) if stretched else 1.0
     for i in range(portion.body.size):
         b = portion.body[i] & OFFSET
         for k in range(6 * b, 6 * b + 6):
-            last[k] = x[k]
-    return 1.0 / (1.0 - rate[s, 2])
+            t[k] -= share * x[k]
+    subtract(t, share, x, portion.bounds[1, 0], portion.bounds[1, 1])
+    return np.sqrt(total(crew, RATES) / bodies), share

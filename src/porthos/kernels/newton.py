@@ -25,6 +25,8 @@ FEEDBACK = 0.1  # share of the position error of the last step that is removed i
 PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
 EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
 MARGIN, FORGETTING = 3.0, 1.1  # what was seen of updates in earlier steps is believed times a margin that grows
+HOPE = 3.0  # excess of an update that hopes to be the only one
+TRUST, CURIOSITY = 0.1, 0.9  # by which what is believed may shrink in one step, and does without being tested
 
 
 class Newton(NamedTuple):
@@ -43,7 +45,8 @@ class Habit(NamedTuple):
     exact: IntArray  # (1,) steps for which the exact matrix is still tried first
     redundant: IntArray  # (1,) 1: some rows repeat others
     matrix: IntArray  # (1,) 1: the factors of the condensed matrix at hand are good for another step
-    left: Array  # (S, 2) what the first update of a substep leaves of itself, and how large it was when that was seen
+    left: Array  # (S, 3) what the first update of a substep leaves of itself, how large it was when that was seen, and
+    # 1 if it was, 0 if it is hoped for only
 
 
 def floor(bodies: int) -> float:
@@ -74,20 +77,33 @@ def finished(size: float, previous: float, newton: Newton, quadratic: bool, slow
 
 
 @inner
-def enough(size: float, newton: Newton, habit: Habit, s: int) -> bool:
-    """Whether the first update of substep s is the last one needed, as earlier steps show.
+def excess(size: float, newton: Newton, habit: Habit, s: int) -> float:
+    """What the first update of substep s leaves, as earlier steps show, beside what may be left.
 
-    What an update leaves of itself is constant where terms are left out of the matrix, else proportional to it.
+    An update leaves a constant part of itself where terms are left out of the matrix, else one proportional to it.
     """
     ratio = max(newton.slowest, habit.left[s, 0]) * max(1.0, size / habit.left[s, 1])
-    return size * ratio < max(newton.floor, 0.1 * newton.tolerance)
+    return size * ratio / max(newton.floor, 0.1 * newton.tolerance)
 
 
 @inner
-def note_left(habit: Habit, s: int, first: float, second: float) -> None:
-    """Note what the first update of substep s left; nothing is seen of it (0) where it was the only one."""
-    if second > 0.0:
-        habit.left[s, 0], habit.left[s, 1] = MARGIN * second / first, first
+def enough(size: float, newton: Newton, habit: Habit, s: int) -> bool:
+    """Whether the first update of substep s is the last one needed; what is hoped for only is to be seen first."""
+    return habit.left[s, 2] > 0.0 and excess(size, newton, habit, s) < 1.0
+
+
+@inner
+def note_left(habit: Habit, s: int, hoped: bool, first: float, second: float) -> None:
+    """Note what the first update of substep s left; nothing is seen of it (0) where it was the only one.
+
+    That it left less than before is believed step by step. One that could not hope to be the only one had not all that
+    makes it so: then hope grows, until another one is tried.
+    """
+    if not hoped:
+        habit.left[s, 0], habit.left[s, 2] = CURIOSITY * habit.left[s, 0], 0.0
+    elif second > 0.0:
+        habit.left[s, 2] = 1.0
+        habit.left[s, 0], habit.left[s, 1] = max(MARGIN * second / first, TRUST * habit.left[s, 0]), first
     else:
         habit.left[s, 0] *= FORGETTING
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from porthos.kernels.arrival import arrived
 from porthos.kernels.blocks import OFFSET
-from porthos.kernels.bodies import turn, turn_markers
+from porthos.kernels.bodies import turn_markers
 from porthos.kernels.compile import frame, loop, stage
 from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
@@ -32,7 +32,7 @@ from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, correct_body, correct_joint
-from porthos.kernels.ggl_velocity import stretch, velocity_body, velocity_joint
+from porthos.kernels.ggl_velocity import take_velocities, velocity_body, velocity_joint
 from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
 from porthos.kernels.newton import (
@@ -47,9 +47,7 @@ from porthos.kernels.newton import (
     STUCK,
     Habit,
     Newton,
-    enough,
     finished,
-    note_left,
     turned,
 )
 from porthos.kernels.record import Record, Sums, add_substep, copy_state, write
@@ -64,7 +62,7 @@ from porthos.kernels.reduced_midpoint import (
 )
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce, resolve
 from porthos.kernels.tables import Layout, Mechanism
-from porthos.kernels.update import take_update, take_velocity_update, wants_matrix
+from porthos.kernels.update import take_update, wants_matrix
 from porthos.kernels.vectors import cross3, row33
 from porthos.kernels.workspace import Workspace
 from porthos.notation import Array, IntArray
@@ -160,7 +158,7 @@ def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
 @frame
 def solve_velocities(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
-    previous: float, slowest: float, expected: float, notice: float, stretched: bool, ws: Workspace, lv: Levels, s: int,
+    previous: float, slowest: float, notice: float, stretched: bool, ws: Workspace, lv: Levels, s: int,
     factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions, without elements.
@@ -168,9 +166,8 @@ def solve_velocities(
     The rows of bodies are in ws.x.
 
     Stops when they have converged, after a number of sweeps or, if positions are to follow, when these would not notice
-    another one: they would miss `notice` times the last update. One update may do if it is expected to leave a small
-    part of itself. Returns the first and the last update as fractions of the motion of the step, the ratio of the last
-    two, and whether they have converged.
+    another one: they would miss `notice` times the last update. Returns the first and the last update as fractions of
+    the motion of the step, the ratio of the last two, and whether they have converged.
     """
     portion, done, first, rate, share = layout.portion, False, 0.0, 0.0, 1.0
     for sweep in range(sweeps):
@@ -189,12 +186,12 @@ def solve_velocities(
                 meet(crew)
             reduce(crew, mech, layout, leg, lv.end, factors, ws.x)
         resolve(crew, mech, layout, ws.mid, factors, ws.x)
-        if stretched:
-            again = sweep > 0 and previous > CLEAR * newton.floor
-            share = stretch(crew, portion, again, share, 1.0 / newton.length, ws.x, ws.echo, s, lv.rate)
-        change = take_velocity_update(crew, mech.body.size, portion, share, ws.x, lv.z, newton.length) / motion
+        again = stretched and sweep > 0 and previous > CLEAR * newton.floor
+        size, share = take_velocities(
+            crew, mech.body.size, portion, stretched, again, share, 1.0 / newton.length, ws.x, ws.echo, s, lv.rate, lv.z
+        )
+        change = size / motion
         done = finished(change, previous, newton, False, slowest, STUCK if sweep > 0 else np.inf)
-        done = done or expected * change < newton.floor
         first = change if sweep == 0 else first
         rate = change / previous if previous > 0.0 else rate
         previous = change
@@ -235,14 +232,13 @@ def solve(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     size, change, ended, iteration, rate, velocity_rate = 0.0, 0.0, RUNNING, 0, 0.0, 0.0
-    most, second, fresh = 0.0, 0.0, slopes  # the first update of positions and velocities, the next one of positions
     move(mech, layout.portion, q0, ws)
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         ended = sweep_positions(
             crew, mech, layout, h, q0, v0, wrench, n, slopes, iteration, habit, ws, lv, factors, free
         )
-        left = find_update(crew, mech, layout, newton, ws, factors)
+        left = find_update(crew, mech, layout, newton, iteration == 1, False, habit, s, ws, factors)[0]
         previous = size
         update = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
@@ -250,21 +246,16 @@ def solve(
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton, False, slowest, WAITING)
-        last, alone = change, fresh and iteration == 1 and not damped and enough(size, newton, habit, s)
-        sweeps, notice = POLISH if settled or alone else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
-        expected = MARGIN * lv.rate[s, 1] if alone else np.inf
+        last = change
+        sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
         stretched = update.turn < FAR and max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD
         first, change, ratio, done = solve_velocities(
-            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, expected, notice, stretched, ws,
-            lv, s, free,
-        )  # fmt: skip
+            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, stretched, ws, lv, s, free
+        )
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
         unmoved = LAG * first * update.turn < newton.floor or (first < NOISE and first > STUCK * last)
-        most, second = max(size, first) if iteration == 1 else most, size if iteration == 2 else second
-        if alone and enough(most, newton, habit, s):
-            settled = unmoved = True
         if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, max(size, change), max(previous, last), newton)
@@ -272,9 +263,7 @@ def solve(
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:
         lv.rate[s, 0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[s, 0]
-        lv.rate[s, 1] = velocity_rate if velocity_rate > 0.0 else FORGETTING * lv.rate[s, 1]
-        if fresh:
-            note_left(habit, s, most, second)
+        lv.rate[s, 1] = velocity_rate
     return ended, iteration, not slopes
 
 
@@ -282,21 +271,21 @@ def solve(
 def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Levels, q: Array, v: Array) -> None:
     """Make the end of the step the present state: v^1 = 2/h P(q^1) t; and the multipliers lam = 2/h^2 (mu + gam').
 
+    Bodies have followed the last update of the positions.
     Divided by h at the end, because h (1/h) != 1 in floating point: that would change the energy a little in the same
     direction in every step.
     """
     for n in range(portion.body.size):
         b = portion.body[n] & OFFSET
         at = 6 * b
-        a0, a1, a2 = ws.z[at + 3], ws.z[at + 4], ws.z[at + 5]
-        nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
         for k in range(3):
-            q[b, 0, k] += 2.0 * ws.z[at + k]
+            q[b, 0, k] = ws.end.q[b, 0, k]
             v[b, 0, k] = 2.0 * lv.z[at + k] / h
         if mech.body[b].rigid:
             for i in range(1, 4):
-                turn(a0, a1, a2, nu, q, b, i, ws.mid.q, q)
-                rate = cross3((lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]), row33(q, b, i))
+                d = row33(ws.end.q, b, i)
+                q[b, i, 0], q[b, i, 1], q[b, i, 2] = d
+                rate = cross3((lv.z[at + 3], lv.z[at + 4], lv.z[at + 5]), d)
                 v[b, i, 0], v[b, i, 1], v[b, i, 2] = 2.0 * rate[0] / h, 2.0 * rate[1] / h, 2.0 * rate[2] / h
     first = 6 * (mech.body.size + 1)
     for r in range(portion.bounds[1, 0] - first, portion.bounds[1, 1] - first):

@@ -145,11 +145,12 @@ def solve(
 
     The matrix is kept as long as the updates shrink fast enough with it; the first one is made if `slopes`.
     """
-    previous, first, second, ended, iteration, fresh = 0.0, 0.0, 0.0, RUNNING, 0, slopes
+    previous, first, second, ended, iteration, fresh, hoped = 0.0, 0.0, 0.0, RUNNING, 0, slopes, False
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         ended = sweep(crew, mech, layout, h, q0, v0, wrench, n, slopes, iteration, habit, ws, factors)
-        ratio = find_update(crew, mech, layout, newton, ws, factors)
+        single = fresh and iteration == 1
+        ratio, single = find_update(crew, mech, layout, newton, iteration == 1, single, habit, s, ws, factors)
         change = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
         size, damped = change.size / change.motion, change.largest > LARGEST_TURN
         slowest = max(newton.slowest, ratio)
@@ -157,8 +158,8 @@ def solve(
             ended = STALLED if ended == RUNNING else ended
         first, second = size if iteration == 1 else first, size if iteration == 2 else second
         last = finished(size, previous, newton, slopes and layout.complete, slowest, STUCK)
-        if iteration == 1 and fresh:
-            last = last or enough(size, newton, habit, s)
+        last = last or (single and enough(size, newton, habit, s))
+        hoped = single if iteration == 1 else hoped
         if ended == RUNNING and last and not damped:
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, size, previous, newton)
@@ -166,7 +167,7 @@ def solve(
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED and fresh:
-        note_left(habit, s, first, second)
+        note_left(habit, s, hoped, first, second)
     return ended, iteration, not slopes
 
 

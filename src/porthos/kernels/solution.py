@@ -12,7 +12,7 @@ from porthos.kernels.crew import BROKEN, LEFT, REDUNDANT, WENT, Crew, Portion, m
 from porthos.kernels.elimination import Factors, backward, clear, factorise, fold, forward
 from porthos.kernels.joints import add_compliance, condense, expand
 from porthos.kernels.light import light_changes
-from porthos.kernels.newton import RUNNING, SINGULAR, SMALLEST_MOTION, STALLED, Habit, Newton
+from porthos.kernels.newton import HOPE, RUNNING, SINGULAR, SMALLEST_MOTION, STALLED, Habit, Newton, excess
 from porthos.kernels.pose import Pose
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import loudness, subtract, update_size
@@ -111,36 +111,54 @@ def unfold(crew: Crew, copies: IntArray, a: Array) -> None:
 
 
 @frame
-def find_update(crew: Crew, mech: Mechanism, layout: Layout, newton: Newton, ws: Workspace, factors: Factors) -> float:
-    """The update of all unknowns from what `reduce` left in ws.x; by which ratio the next one is smaller for light
-    elements.
+def echo(
+    crew: Crew, mech: Mechanism, layout: Layout, newton: Newton, ws: Workspace, factors: Factors, source: Array,
+    answer: Array,
+) -> float:  # fmt: skip
+    """answer = A^-1 S source, what light elements answer to an update; returns rho of answer = rho source."""
+    portion, bodies = layout.portion, mech.body.size
+    for part in range(2):
+        clear(answer, portion.bounds[part, 0], portion.bounds[part, 1])
+    if crew.me == 0:  # the ground, scratch so far, does not move
+        clear(source, 6 * bodies, 6 * bodies + 6)
+    meet(crew)
+    for n in range(portion.leg.size):
+        light_changes(mech, layout, n, ws.mid, ws.give, ws.z, source, answer)
+        if n == 0:
+            meet(crew)
+        reduce(crew, mech, layout, n, ws.end, factors, answer)
+    resolve(crew, mech, layout, ws.mid, factors, answer)
+    return loudness(crew, portion, source, answer, 1.0 / newton.length)
 
-    It is refined by their echo if the next one would be needed for what they leave of this one.
+
+@frame
+def find_update(
+    crew: Crew, mech: Mechanism, layout: Layout, newton: Newton, first: bool, hopes: bool, habit: Habit, s: int,
+    ws: Workspace, factors: Factors,
+) -> tuple[float, bool]:  # fmt: skip
+    """The update of all unknowns from what `reduce` left in ws.x.
+
+    It is refined by the echo of light elements if the next one would be needed for what they leave of this one; after
+    the first there is another in any case, unless that `hopes` to be the only one, as earlier steps show: then it is
+    refined until it can be, by the echo of the echo too, which is cheaper than a second one. Returns by which ratio the
+    next one is smaller for light elements, and whether this one may be the only one.
     """
-    portion, bodies, unit, ratio = layout.portion, mech.body.size, 1.0 / newton.length, layout.lightness
-    x = ws.x
-    for echo in range(2):
-        resolve(crew, mech, layout, ws.mid, factors, x)
-        if ratio == 0.0 or echo == 1:
-            break
-        for part in range(2):
-            clear(ws.echo, portion.bounds[part, 0], portion.bounds[part, 1])
-        if crew.me == 0:  # the ground, scratch so far, does not move
-            clear(ws.x, 6 * bodies, 6 * bodies + 6)
-        motion = max(SMALLEST_MOTION, 2.0 * update_size(crew, WENT, portion, bodies, ws.z, unit)[1])
-        left = ratio * update_size(crew, LEFT, portion, bodies, ws.x, unit)[1] / motion
-        if not left > newton.floor:
-            return ratio
-        for n in range(portion.leg.size):
-            light_changes(mech, layout, n, ws.mid, ws.give, ws.z, ws.x, ws.echo)
-            if n == 0:
-                meet(crew)
-            reduce(crew, mech, layout, n, ws.end, factors, ws.echo)
-        x = ws.echo
+    portion, bodies, ratio, unit = layout.portion, mech.body.size, layout.lightness, 1.0 / newton.length
+    resolve(crew, mech, layout, ws.mid, factors, ws.x)
     if ratio == 0.0:
-        return 0.0
-    share = 1.0 / (1.0 + loudness(crew, portion, ws.x, ws.echo, unit))
+        return 0.0, hopes
+    motion = max(SMALLEST_MOTION, 2.0 * update_size(crew, WENT, portion, bodies, ws.z, unit)[1])
+    size = update_size(crew, LEFT, portion, bodies, ws.x, unit)[1] / motion
+    hopes = hopes and excess(size, newton, habit, s) < HOPE
+    left = ratio * size
+    if not (ratio * left if first and not hopes else left) > newton.floor:
+        return ratio, hopes
+    share, again = 1.0 / (1.0 + echo(crew, mech, layout, newton, ws, factors, ws.x, ws.echo)), 0.0
+    if hopes and ratio * left > newton.floor:
+        share, again = 1.0, 1.0 / (1.0 + echo(crew, mech, layout, newton, ws, factors, ws.echo, ws.second))
     for part in range(2):
         subtract(ws.x, share, ws.echo, portion.bounds[part, 0], portion.bounds[part, 1])
+        if again > 0.0:
+            subtract(ws.x, -again, ws.second, portion.bounds[part, 0], portion.bounds[part, 1])
     meet(crew)
-    return ratio * ratio
+    return ratio**3 if again > 0.0 else ratio**2, hopes

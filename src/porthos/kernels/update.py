@@ -8,7 +8,7 @@ import numpy as np
 
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
-from porthos.kernels.crew import COMMON, GONE, RATES, TAKEN, TOTAL, Crew, Portion, largest, meet, tell, total
+from porthos.kernels.crew import COMMON, GONE, TAKEN, TOTAL, Crew, Portion, largest, meet, tell, total
 from porthos.kernels.newton import LARGEST_TURN, NOISE, SMALLEST_MOTION, Newton
 from porthos.kernels.tables import Layout
 from porthos.notation import Array
@@ -54,6 +54,12 @@ def loudness(crew: Crew, portion: Portion, x: Array, echo: Array, unit: float) -
     tell(crew, COMMON, common)
     tell(crew, TOTAL, whole)
     meet(crew)
+    return told_loudness(crew)
+
+
+@stage
+def told_loudness(crew: Crew) -> float:
+    """rho from what all threads told."""
     return max(-0.5, min(0.5, total(crew, COMMON) / total(crew, TOTAL)))
 
 
@@ -91,19 +97,6 @@ def take_update(crew: Crew, bodies: int, portion: Portion, x: Array, z: Array, l
     meet(crew)
     motion = max(SMALLEST_MOTION, 2.0 * np.sqrt(total(crew, GONE + 1) / bodies))
     return Change(most, size, motion, 2.0 * np.sqrt(largest(crew, GONE)))
-
-
-@stage
-def take_velocity_update(
-    crew: Crew, bodies: int, portion: Portion, share: float, x: Array, t: Array, length: float
-) -> float:
-    """Take the update x from the velocities and multipliers t; returns its root mean square."""
-    size = update_size(crew, RATES, portion, bodies, x, 1.0 / length)[1]
-    for i in range(portion.body.size):
-        b = portion.body[i] & OFFSET
-        subtract(t, share, x, 6 * b, 6 * b + 6)
-    subtract(t, share, x, portion.bounds[1, 0], portion.bounds[1, 1])
-    return size
 
 
 @stage

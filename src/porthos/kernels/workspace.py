@@ -22,3 +22,4 @@ class Workspace(NamedTuple):
     grip: Array  # (F,) mu N of laws with friction, else 0
     give: Array  # (R, 4) slopes of light elements, and axes of their torques
     echo: Array  # as x: what light elements answer to an update
+    second: Array  # as x: what they answer to that
