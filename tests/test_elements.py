@@ -583,7 +583,11 @@ def test_runs_with_elements_are_kept_in_files(tmp_path):
     ("joints", "elements"), [("spherical", "springs"), ("revolute", "springs"), ("revolute", "torsion")]
 )
 def test_light_elements_take_no_more_iterations(scheme, joints, elements):
-    """The chains of `benchmarks.elements`: what springs add to a step is their forces, and a solve at most."""
+    """The chains of `benchmarks.elements`: what springs add to a step is their forces, and a solve or two.
+
+    Nearly every step of the bare ones ends after one iteration, those with springs after one or two.
+    """
     bare, full = (ph.simulate(bars(joints, kind), scheme, 1e-3, 0.3) for kind in ("", elements))
-    assert full.iterations[10:].mean() < bare.iterations[10:].mean() + 0.2
+    assert full.iterations[10:].mean() < bare.iterations[10:].mean() + 0.5
+    assert full.iterations[10:].mean() < (1.5 if isinstance(scheme, ph.Midpoint) else 2.5)
     assert np.abs(np.cumsum(full.power_balance)).max() < 1e-12 * full.kinetic_energy.max()

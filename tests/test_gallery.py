@@ -364,7 +364,7 @@ def test_sliding_pendulum():
     ends = [sliding_pendulum.run(step=h, end=2.0) for h in (2e-3, 1e-3)]
     np.testing.assert_allclose((4 * ends[1].x[-1] - ends[0].x[-1]) / 3, exact, atol=1e-7)
     assert np.ptp(ends[0].p[:, 0]) < 1e-13
-    assert np.ptp(ends[0].generalized_energy) < 1e-13
+    assert np.ptp(ends[0].generalized_energy) < 4e-13  # round-off of 2 J in 1000 steps
     assert np.ptp(ends[0].H) > 1e-5  # p = M v to second order only
 
 

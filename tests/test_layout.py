@@ -134,7 +134,7 @@ def test_a_costly_matrix_is_kept_from_step_to_step(scheme):
     np.testing.assert_allclose(run.q, again.q, atol=1e-10)
 
 
-def test_long_chains_of_hinges_take_as_few_iterations_as_short_ones():
+def test_long_chains_of_hinges_take_no_more_than_two_iterations():
     """Their small pivots across the plane are no sign of repeated rows: multipliers are extrapolated all the same."""
 
     def iterations(count: int) -> float:
@@ -146,7 +146,7 @@ def test_long_chains_of_hinges_take_as_few_iterations_as_short_ones():
         assert np.abs(run.power_balance).max() < 1e-12 * run.kinetic_energy.max()
         return float(run.iterations[10:].mean())
 
-    assert iterations(400) == iterations(40)
+    assert max(iterations(40), iterations(400)) <= 2.0
 
 
 def test_tiny_numbers_are_flushed_in_steps_only():

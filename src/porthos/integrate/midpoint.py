@@ -29,6 +29,8 @@ from porthos.system.mechanical import MechanicalSystem
 from porthos.system.nodal import NodalMatrix, twists
 from porthos.system.stepping import stepping
 
+UNSEEN = (1.0, 1.0, -1.0)  # of what a first update leaves of itself
+
 
 class MidpointMemory(NamedTuple):
     """What a midpoint run carries from step to step."""
@@ -76,7 +78,7 @@ class _ReducedScheme(Iterated, Scheme, Rule):
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """Memory for steps that begin with the guess z (substeps, unknowns)."""
         exact, redundant, matrix = np.zeros((3, 1), dtype=np.int64)
-        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 3)))
+        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 3)) * UNSEEN)
         condensed, angles = stepping(system, sizes, self.threads).condensed, system.moving.law.about.copy()
         fast, sure = factors(condensed.pattern), factors(system.exact.pattern)
         guess = _memory(z)
@@ -94,7 +96,7 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         memory.guess.past[:, 1], memory.guess.past[:, 2] = z - more, z
         memory.guess.errors[:, ::GUESSES], memory.guess.steps[:] = 1.0, 2  # the difference is believed
         memory.habit.matrix[0] = memory.habit.exact[0] = 0
-        memory.habit.left[:] = 1.0
+        memory.habit.left[:] = UNSEEN
 
     def advance(
         self,

@@ -17,11 +17,11 @@ from porthos.notation import Array
 
 
 @stage
-def line(mech: Mechanism, r: int, mid: Pose) -> tuple[Triple, Triple, Triple]:
-    """The line w between the two points of row r at the midpoint, and the arms on both sides, which w contains."""
+def line(mech: Mechanism, r: int, q: Array, marker: Array) -> tuple[Triple, Triple, Triple]:
+    """The line w between the two points of row r at q, and the arms on both sides, which w contains."""
     a, b = mech.row[r].body[0], mech.row[r].body[1]
-    ra, rb = row3(mid.marker, mech.row[r].marker[0, 1]), row3(mid.marker, mech.row[r].marker[1, 1])
-    w = combine3(1.0, combine3(1.0, row33(mid.q, b, 0), 1.0, rb), 1.0, combine3(-1.0, row33(mid.q, a, 0), 1.0, ra))
+    ra, rb = row3(marker, mech.row[r].marker[0, 1]), row3(marker, mech.row[r].marker[1, 1])
+    w = combine3(1.0, combine3(1.0, row33(q, b, 0), 1.0, rb), 1.0, combine3(-1.0, row33(q, a, 0), 1.0, ra))
     return w, ra, rb
 
 
@@ -39,7 +39,7 @@ def pull(x: Array, a: int, b: int, force: Triple, torque_a: Triple, torque_b: Tr
 def light_length(mech: Mechanism, r: int, h: float, mid: Pose, start: Array, give: Array, z: Array, x: Array) -> None:
     """The force of a light element along the line w between two points: g = |w|^2/2."""
     a, b, f = mech.row[r].body[0], mech.row[r].body[1], 0.5 * h * h
-    w, ra, rb = line(mech, r, mid)
+    w, ra, rb = line(mech, r, mid.q, mid.marker)
     ta, tb = cross3(ra, w), cross3(rb, w)
     gap = dot3(w, part3(z, 6 * b)) - dot3(w, part3(z, 6 * a)) + dot3(ta, part3(z, 6 * a + 3))
     gap += dot3(tb, part3(z, 6 * b + 3))
@@ -104,7 +104,7 @@ def light_rows(mech: Mechanism, j: int, h: float, mid: Pose, start: Array, give:
 def add_length_change(mech: Mechanism, r: int, mid: Pose, slope: float, lam: float, x: Array, y: Array) -> None:
     """Add to y how the force lam w changes with the update x: along w, and because w and the arms turn."""
     a, b = mech.row[r].body[0], mech.row[r].body[1]
-    w, ra, rb = line(mech, r, mid)
+    w, ra, rb = line(mech, r, mid.q, mid.marker)
     sa, sb = cross3(part3(x, 6 * a + 3), ra), cross3(part3(x, 6 * b + 3), rb)
     move = combine3(1.0, combine3(1.0, part3(x, 6 * b), 1.0, sb), 1.0, combine3(-1.0, part3(x, 6 * a), 1.0, sa))
     force = combine3(slope * dot3(w, move), w, 0.5 * lam, move)  # the midpoint moves by half of the update

@@ -46,7 +46,7 @@ class Habit(NamedTuple):
     redundant: IntArray  # (1,) 1: some rows repeat others
     matrix: IntArray  # (1,) 1: the factors of the condensed matrix at hand are good for another step
     left: Array  # (S, 3) what the first update of a substep leaves of itself, how large it was when that was seen, and
-    # 1 if it was, 0 if it is hoped for only
+    # 1 if it was, 0 if it is hoped for only, -1 if it was never tried
 
 
 def floor(bodies: int) -> float:
@@ -100,7 +100,8 @@ def note_left(habit: Habit, s: int, hoped: bool, first: float, second: float) ->
     makes it so: then hope grows, until another one is tried.
     """
     if not hoped:
-        habit.left[s, 0], habit.left[s, 2] = CURIOSITY * habit.left[s, 0], 0.0
+        habit.left[s, 0] *= TRUST if habit.left[s, 2] < 0.0 else CURIOSITY
+        habit.left[s, 2] = min(habit.left[s, 2], 0.0)
     elif second > 0.0:
         habit.left[s, 2] = 1.0
         habit.left[s, 0], habit.left[s, 1] = max(MARGIN * second / first, TRUST * habit.left[s, 0]), first

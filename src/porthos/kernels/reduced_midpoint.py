@@ -24,6 +24,7 @@ from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, gear_rows
 from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
+from porthos.kernels.light import line
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -44,7 +45,7 @@ from porthos.kernels.newton import (
 from porthos.kernels.pose import Pose, row_vectors
 from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, Layout, Mechanism
 from porthos.kernels.update import take_update, wants_matrix
 from porthos.kernels.vectors import dot3, row3
 from porthos.kernels.workspace import Workspace
@@ -183,6 +184,9 @@ def begin_rows(mech: Mechanism, j: int, q0: Array, marker: Array, feedback: Arra
                 feedback[r + c] = share * (q0[b, 0, c] + marker[k, c] - q0[a, 0, c] + marker[i, c])
         elif row.kind == ANGLE:
             feedback[r] = share * (dot3(row3(marker, row.marker[0, 0]), row3(marker, row.marker[1, 1])) - row.c)
+        elif row.law >= 0 and mech.law[row.law].measure == LENGTH:
+            w = line(mech, r, q0, marker)[0]
+            feedback[r] = 0.5 * dot3(w, w)
         elif row.kind == GENERAL:
             u, w = row_vectors(mech, q0, marker, r)
             feedback[r] = share * (dot3(u, w) - row.c)
