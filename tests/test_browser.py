@@ -149,6 +149,8 @@ def test_play_moves_bodies(browser, slider_crank):
         page.locator("input[type=range]:not(#scrub)").focus()
         page.keyboard.press("ArrowLeft")  # this one moves its own slider
         assert clock(page)[0] == pytest.approx(1.98)
+        scrub(page, 0.0)
+        page.select_option("#speed", index=1)  # from 1.98 s on it would have ended before one can look
         page.locator("#scrub").focus()
         page.keyboard.press("Space")
         page.wait_for_selector("#play.playing", timeout=PATIENCE)

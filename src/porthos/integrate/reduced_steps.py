@@ -20,7 +20,7 @@ from porthos.integrate.recording import Piece, Recorder, States, nodal_inputs
 from porthos.integrate.scheme import VELOCITY, Scheme
 from porthos.integrate.state_scheme import Begin, MechanicalScheme, Step
 from porthos.integrate.tableaus import Tableau, composed, gauss
-from porthos.kernels.guess import last
+from porthos.kernels.guess import latest
 from porthos.kernels.record import Record
 from porthos.notation import Array
 from porthos.system.drives import frozen, lost
@@ -115,7 +115,7 @@ class ReducedSteps(MechanicalScheme):
             and lost(system, q[None, :-1], wrench[-1:, -len(system.drives) :, 1])[0]
         ):
             status = Status.NEWTON_STALLED
-        rates = (middles, last(memory.guess) / scale)
+        rates = (middles, latest(memory.guess) / scale)
         angles = rule.angles(memory).copy()
         found = Iterate(rates[1], None, int(record.iterations[0]), status is Status.OK)
         x = np.concatenate([system.from_kernel(q), system.from_kernel(v), np.full(system.m, np.nan)])

@@ -21,7 +21,7 @@ from porthos.notation import Array, IntArray
 
 ORDERS = 9  # of extrapolation: 0 .. ORDERS - 1
 KEPT = ORDERS + 1  # steps of which unknowns are kept: so many tell what the highest order misses
-GUESSES = 2 * ORDERS  # the orders, then those that do without what alternates
+GUESSES = 2 * ORDERS  # the orders, then those that do without what alternates, numbered by k
 PLAINEST = 4  # how often orders are halved where steps fail, at most: then the last step is repeated
 LOOK = 3  # steps after which guesses are judged again; odd, as errors alternate
 
@@ -34,9 +34,7 @@ class Memory(NamedTuple):
     """
 
     past: Array  # (S, KEPT, unknowns) of the last steps, that of step n at n % KEPT
-    errors: (
-        Array  # (S, parts * GUESSES) sum of squares of what each guess missed lately; of bodies, then of multipliers
-    )
+    errors: Array  # (S, 2 GUESSES) sum of squares of what each guess missed lately, of bodies and of multipliers
     steps: IntArray  # (S,) steps made
 
 
@@ -53,7 +51,7 @@ def _weights() -> Array:
 WEIGHTS = _weights()
 
 
-def last(memory: Memory) -> Array:
+def latest(memory: Memory) -> Array:
     """The unknowns (S, unknowns) of the last step."""
     return memory.past[np.arange(memory.steps.size), memory.steps % KEPT]
 
