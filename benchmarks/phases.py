@@ -59,8 +59,9 @@ def bodies(n, mech, layout, q, v, slopes, ws, data):  # type: ignore[no-untyped-
 def rows(n, mech, layout, slopes, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
         joints.joint_rows(
-            mech, layout, 0, 1e-3, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, data
-        )
+            mech, layout, 0, 1e-3, slopes, True, ws.awake, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x,
+            data,
+        )  # fmt: skip
 
 
 @njit
@@ -87,7 +88,7 @@ def factorise(n, pattern, data, scale, source):  # type: ignore[no-untyped-def]
 def solve(n, crew, mech, layout, ws, factors, source):  # type: ignore[no-untyped-def]
     for _ in range(n):
         ws.x[:] = source
-        solution.reduce(crew, mech, layout, 0, ws.end, factors, ws.x)
+        solution.reduce(crew, mech, layout, 0, True, ws.awake, ws.end, factors, ws.x)
         solution.resolve(crew, mech, layout, ws.mid, factors, ws.x)
 
 

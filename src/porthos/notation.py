@@ -15,6 +15,7 @@ from porthos.errors import ModelError, PorthosError
 
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.int8]
 Records: TypeAlias = Any  # np.recarray: one record each body, joint, row; type checkers do not know its fields
 Vector: TypeAlias = Sequence[float] | NDArray[np.floating[Any]]
 TimeFunction: TypeAlias = Callable[[float], ArrayLike]

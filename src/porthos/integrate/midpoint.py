@@ -276,6 +276,7 @@ def _workspace(system: MechanicalSystem, layout: Layout) -> Workspace:
         give=np.zeros((rows, 4)),
         echo=right_side(pattern),
         second=right_side(pattern),
+        awake=np.zeros(len(system.still), dtype=np.int8),
     )
 
 

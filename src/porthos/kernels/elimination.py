@@ -157,10 +157,12 @@ def factorise(pattern: Pattern, first: int, last: int, data: Array, scale: Array
 
 @stage
 def forward_3(pattern: Pattern, position: int, data: Array, b: Array) -> None:
-    """Forward substitution of a node of size 3."""
+    """Forward substitution of a node of size 3; there is nothing to do for a right-hand side of zeros."""
     pivot = pattern.pivot[position]
     at, s = pivot.block & OFFSET, pivot.start & OFFSET
     u, v, w = b[s], b[s + 1], b[s + 2]
+    if u == 0.0 and v == 0.0 and w == 0.0:
+        return
     x = data[at] * u + data[at + 1] * v + data[at + 2] * w
     y = data[at + 3] * u + data[at + 4] * v + data[at + 5] * w
     z = data[at + 6] * u + data[at + 7] * v + data[at + 8] * w
@@ -180,10 +182,12 @@ def forward_3(pattern: Pattern, position: int, data: Array, b: Array) -> None:
 
 @stage
 def forward_5(pattern: Pattern, position: int, data: Array, b: Array) -> None:
-    """Forward substitution of a node of size 5."""
+    """Forward substitution of a node of size 5; there is nothing to do for a right-hand side of zeros."""
     pivot = pattern.pivot[position]
     at, s = pivot.block & OFFSET, pivot.start & OFFSET
     p, q, r, t, u = b[s], b[s + 1], b[s + 2], b[s + 3], b[s + 4]
+    if p == 0.0 and q == 0.0 and r == 0.0 and t == 0.0 and u == 0.0:
+        return
     v = data[at] * p + data[at + 1] * q + data[at + 2] * r + data[at + 3] * t + data[at + 4] * u
     w = data[at + 5] * p + data[at + 6] * q + data[at + 7] * r + data[at + 8] * t + data[at + 9] * u
     x = data[at + 10] * p + data[at + 11] * q + data[at + 12] * r + data[at + 13] * t + data[at + 14] * u

@@ -87,15 +87,15 @@ def velocity_general_row(mech: Mechanism, r: int, mid: Pose, end: Pose, t: Array
 
 @stage
 def take_velocities(
-    crew: Crew, bodies: int, portion: Portion, stretched: bool, again: bool, share: float, unit: float, x: Array,
-    last: Array, s: int, rate: Array, t: Array,
+    crew: Crew, bodies: int, portion: Portion, stretched: bool, plain: bool, again: bool, share: float, unit: float,
+    x: Array, last: Array, s: int, rate: Array, t: Array,
 ) -> tuple[float, float]:  # fmt: skip
     """Take the update x, or a factor of it, from the velocities and multipliers t; its root mean square, the factor.
 
     The factor 1/(1 - rho) takes with it what the matrix leaves over, as far as that is rho x. The matrix has what
     forces in joints do when bodies turn, of which velocities know nothing: of an error e a sweep leaves E e. If the one
     before took `share` of the update `last`, x = (1 - share) last + share E last tells rho. It is asked `again` where
-    both are above round-off.
+    both are above round-off. A `plain` update is taken as it is.
     """
     squares, common, whole = 0.0, 0.0, 0.0
     for i in range(portion.body.size):
@@ -115,7 +115,7 @@ def take_velocities(
     if again:
         rho = (told_loudness(crew) - 1.0 + share) / share
         rate[s, 2] = rho if abs(rho) < LOUDEST else 0.0  # also where an iteration diverges
-    share = 1.0 / (1.0 - rate[s, 2]) if stretched else 1.0
+    share = 1.0 / (1.0 - rate[s, 2]) if stretched and not plain else 1.0
     for i in range(portion.body.size):
         b = portion.body[i] & OFFSET
         for k in range(6 * b, 6 * b + 6):

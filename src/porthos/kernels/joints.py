@@ -8,14 +8,16 @@ Blocks are addressed by their offset in the flat matrix; what belongs to the gro
 
 from __future__ import annotations
 
+from porthos.kernels.awake import asleep
 from porthos.kernels.blocks import OFFSET, add_cross, add_turning
 from porthos.kernels.compile import frame, stage
 from porthos.kernels.elements import soften
+from porthos.kernels.elimination import clear
 from porthos.kernels.light import light_rows
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.vectors import Triple, row3
-from porthos.notation import Array
+from porthos.notation import Array, Flags
 
 
 @stage
@@ -182,18 +184,21 @@ def general_row(
 
 @frame
 def joint_rows(
-    mech: Mechanism, layout: Layout, n: int, h: float, slopes: bool, mid: Pose, end: Pose, feedback: Array, grip: Array,
-    give: Array, z: Array, x: Array, data: Array,
+    mech: Mechanism, layout: Layout, n: int, h: float, slopes: bool, everywhere: bool, awake: Flags, mid: Pose,
+    end: Pose, feedback: Array, grip: Array, give: Array, z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Set the rows of joints and elements in x, add forces to the momentum rows and, if `slopes`, fill the matrix.
 
-    Those of leg n are meant.
+    Those of leg n are meant, `everywhere` or where a body is awake; the rows of others are zero.
     `feedback` has kappa g(q^0) of constraints, g(q^0) of elements; `give` gets the slopes of light elements.
     """
     ground, leg = mech.body.size, layout.portion.leg[n]
     for at in range(leg.joint[0] & OFFSET, leg.joint[1] & OFFSET):
         j = layout.portion.joint[at] & OFFSET
         begin, m = mech.joint[j].first & OFFSET, mech.joint[j].last - mech.joint[j].first
+        if not everywhere and asleep(mech, j, awake):
+            clear(x, 6 * (ground + 1) + begin, 6 * (ground + 1) + begin + m)
+            continue
         for r in range(begin, begin + m):
             x[6 * (ground + 1) + r] = feedback[r]
         if layout.joint[j].light:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.arrival import arrived
+from porthos.kernels.awake import ASLEEP, SLIGHT, asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn_markers
 from porthos.kernels.compile import frame, loop, stage
@@ -101,10 +102,31 @@ def release(mech: Mechanism, layout: Layout, data: Array, free: Factors) -> None
                     free.data[layout.joint[j].shift_columns[s] + i * n + k] = 0.0
 
 
+@stage
+def correct_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool, ws: Workspace, lv: Levels) -> None:
+    """The corrections of joints in leg n, `everywhere` or where a body is awake."""
+    for i in range(portion.leg[n].joint[0] & OFFSET, portion.leg[n].joint[1] & OFFSET):
+        j = portion.joint[i] & OFFSET
+        if everywhere or not asleep(mech, j, ws.awake):
+            correct_joint(mech, j, ws.mid, lv, ws.x)
+
+
+@stage
+def velocity_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool, ws: Workspace, lv: Levels) -> None:
+    """The rows of velocities of joints in leg n, `everywhere` or where a body is awake; those of others are zero."""
+    first = 6 * (mech.body.size + 1)
+    for i in range(portion.leg[n].joint[0] & OFFSET, portion.leg[n].joint[1] & OFFSET):
+        j = portion.joint[i] & OFFSET
+        if everywhere or not asleep(mech, j, ws.awake):
+            velocity_joint(mech, j, ws.mid, ws.end, lv.z, ws.x)
+        else:
+            clear(ws.x, first + mech.joint[j].first, first + mech.joint[j].last)
+
+
 @frame
 def sweep_positions(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, slopes: bool,
-    iteration: int, habit: Habit, ws: Workspace, lv: Levels, factors: Factors, free: Factors,
+    everywhere: bool, iteration: int, habit: Habit, ws: Workspace, lv: Levels, factors: Factors, free: Factors,
 ) -> int:  # fmt: skip
     """As `reduced_midpoint.sweep`, for bodies that are moved already, with the correction.
 
@@ -117,6 +139,8 @@ def sweep_positions(
             open_matrix(crew, portion, factors)
         for i in range(now.body[0] & OFFSET, now.body[1] & OFFSET):
             b = portion.body[i] & OFFSET
+            if not everywhere and ws.awake[b] == ASLEEP:
+                continue
             momentum_rows(mech, layout, b, h, q0, v0, slopes, ws.z, ws.mid, ws.end, ws.x, factors.data)
             correct_body(mech, b, ws.z, ws.mid, lv, ws.x)
         if leg == 0:
@@ -126,12 +150,12 @@ def sweep_positions(
                 aim_wheels(mech, q0, False, ws.mid, ws.end)
         add_loads(mech, layout, leg, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(
-            mech, layout, leg, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, factors.data
-        )
+            mech, layout, leg, h, slopes, everywhere, ws.awake, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z,
+            ws.x, factors.data,
+        )  # fmt: skip
         if leg == 0 and crew.me == 0:
             pass_gears(mech, q0, lv.z, ws.mid, ws.end, ws.x)
-        for i in range(now.joint[0] & OFFSET, now.joint[1] & OFFSET):
-            correct_joint(mech, portion.joint[i] & OFFSET, ws.mid, lv, ws.x)
+        correct_joints(mech, portion, leg, everywhere, ws, lv)
         if leg == 0:
             meet(crew)
         if slopes and layout.stiff:
@@ -141,7 +165,7 @@ def sweep_positions(
         if slopes:
             more, singular = eliminate(crew, mech, layout, leg, ws.mid, ws.end, factors)
             redundant, broken = redundant + more, broken or singular
-        reduce(crew, mech, layout, leg, ws.end, factors, ws.x)
+        reduce(crew, mech, layout, leg, everywhere, ws.awake, ws.end, factors, ws.x)
     return judge(crew, redundant, broken, iteration, habit) if slopes else RUNNING
 
 
@@ -158,12 +182,13 @@ def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
 @frame
 def solve_velocities(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, v0: Array, newton: Newton, sweeps: int, motion: float,
-    previous: float, slowest: float, notice: float, stretched: bool, ws: Workspace, lv: Levels, s: int,
-    factors: Factors,
+    previous: float, slowest: float, notice: float, stretched: bool, everywhere: bool, watched: bool, ws: Workspace,
+    lv: Levels, s: int, factors: Factors,
 ) -> tuple[float, float, float, bool]:  # fmt: skip
     """Velocities and gam' for the present q^1, with the matrix of the positions, without elements.
 
-    The rows of bodies are in ws.x.
+    The rows of bodies are in ws.x. If bodies are `watched`, only those that are awake go on after the first sweep,
+    which is taken as it is then: what it leaves of the others is zero.
 
     Stops when they have converged, after a number of sweeps or, if positions are to follow, when these would not notice
     another one: they would miss `notice` times the last update. Returns the first and the last update as fractions of
@@ -175,21 +200,26 @@ def solve_velocities(
             now = portion.leg[leg]
             if sweep > 0:
                 for i in range(now.body[0] & OFFSET, now.body[1] & OFFSET):
-                    velocity_body(mech, portion.body[i] & OFFSET, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+                    b = portion.body[i] & OFFSET
+                    if everywhere or ws.awake[b] != ASLEEP:
+                        velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
             if leg == 0:
                 meet(crew)
-            for i in range(now.joint[0] & OFFSET, now.joint[1] & OFFSET):
-                velocity_joint(mech, portion.joint[i] & OFFSET, ws.mid, ws.end, lv.z, ws.x)
+            velocity_joints(mech, portion, leg, everywhere, ws, lv)
             if leg == 0:
                 if crew.me == 0:
                     drive_rates(mech, h, ws.aim, ws.x)
                 meet(crew)
-            reduce(crew, mech, layout, leg, lv.end, factors, ws.x)
+            reduce(crew, mech, layout, leg, everywhere, ws.awake, lv.end, factors, ws.x)
         resolve(crew, mech, layout, ws.mid, factors, ws.x)
         again = stretched and sweep > 0 and previous > CLEAR * newton.floor
         size, share = take_velocities(
-            crew, mech.body.size, portion, stretched, again, share, 1.0 / newton.length, ws.x, ws.echo, s, lv.rate, lv.z
-        )
+            crew, mech.body.size, portion, stretched, everywhere and watched, again, share, 1.0 / newton.length, ws.x,
+            ws.echo, s, lv.rate, lv.z,
+        )  # fmt: skip
+        if watched:
+            wake_velocities(crew, mech, layout, ws.x, lv.z, SLIGHT * newton.floor * motion, newton.length, ws.awake)
+            everywhere = False
         change = size / motion
         done = finished(change, previous, newton, False, slowest, STUCK if sweep > 0 else np.inf)
         first = change if sweep == 0 else first
@@ -211,13 +241,19 @@ def move(mech: Mechanism, portion: Portion, q0: Array, ws: Workspace) -> None:
 
 @stage
 def follow(
-    crew: Crew, mech: Mechanism, portion: Portion, h: float, q0: Array, v0: Array, ws: Workspace, lv: Levels
-) -> None:
-    """Let bodies and velocities follow the update ws.x of the positions; the rows of velocities take its place."""
+    crew: Crew, mech: Mechanism, portion: Portion, h: float, q0: Array, v0: Array, everywhere: bool, ws: Workspace,
+    lv: Levels,
+) -> None:  # fmt: skip
+    """Let bodies and velocities follow the update ws.x of the positions; the rows of velocities take its place.
+
+    Bodies that sleep are only moved, in ws.z and lv.z, if not `everywhere`.
+    """
     for n in range(portion.body.size):
         b = portion.body[n] & OFFSET
         for i in range(6 * b, 6 * b + 6):
             lv.z[i] -= ws.x[i]
+        if not everywhere and ws.awake[b] == ASLEEP:
+            continue
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
         turn_markers(mech, b, ws.end.q, ws.end.marker)
         velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
@@ -232,17 +268,21 @@ def solve(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
     size, change, ended, iteration, rate, velocity_rate = 0.0, 0.0, RUNNING, 0, 0.0, 0.0
+    fresh, everywhere = slopes, True
     move(mech, layout.portion, q0, ws)
     while ended == RUNNING and iteration < iterations:
         iteration += 1
         ended = sweep_positions(
-            crew, mech, layout, h, q0, v0, wrench, n, slopes, iteration, habit, ws, lv, factors, free
+            crew, mech, layout, h, q0, v0, wrench, n, slopes, everywhere, iteration, habit, ws, lv, factors, free
         )
         left = find_update(crew, mech, layout, newton, iteration == 1, False, habit, s, ws, factors)[0]
         previous = size
         update = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
-        follow(crew, mech, layout.portion, h, q0, v0, ws, lv)
+        watched = fresh and not damped and layout.crowded > 0 and habit.redundant[0] == 0
+        if watched:
+            wake(crew, mech, layout, ws.x, SLIGHT * newton.floor * update.motion, ws.awake)
+        follow(crew, mech, layout.portion, h, q0, v0, everywhere, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton, False, slowest, WAITING)
@@ -250,8 +290,9 @@ def solve(
         sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
         stretched = update.turn < FAR and max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD
         first, change, ratio, done = solve_velocities(
-            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, stretched, ws, lv, s, free
-        )
+            crew, mech, layout, h, v0, newton, sweeps, update.motion, last, slowest, notice, stretched,
+            everywhere, watched, ws, lv, s, free,
+        )  # fmt: skip
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
@@ -259,6 +300,7 @@ def solve(
         if ended == RUNNING and settled and done and unmoved:  # positions belong to the velocities before the sweeps
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, max(size, change), max(previous, last), newton)
+        everywhere = slopes or not watched
     if ended == RUNNING:
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:
@@ -279,7 +321,7 @@ def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Level
         b = portion.body[n] & OFFSET
         at = 6 * b
         for k in range(3):
-            q[b, 0, k] = ws.end.q[b, 0, k]
+            q[b, 0, k] += 2.0 * ws.z[at + k]
             v[b, 0, k] = 2.0 * lv.z[at + k] / h
         if mech.body[b].rigid:
             for i in range(1, 4):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.arrival import arrived, count_turns
+from porthos.kernels.awake import ASLEEP, SLIGHT, wake
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
@@ -106,15 +107,20 @@ def momentum_rows(
 @frame
 def sweep(
     crew: Crew, mech: Mechanism, layout: Layout, h: float, q0: Array, v0: Array, wrench: Array, n: int, slopes: bool,
-    iteration: int, habit: Habit, ws: Workspace, factors: Factors,
+    everywhere: bool, iteration: int, habit: Habit, ws: Workspace, factors: Factors,
 ) -> int:  # fmt: skip
-    """Set all rows of ws.x and reduce them, with a new matrix if `slopes`; says whether to go on."""
+    """Set all rows of ws.x and reduce them, with a new matrix if `slopes`; says whether to go on.
+
+    If not `everywhere`, the rows of bodies that sleep are zero.
+    """
     portion, redundant, broken = layout.portion, 0, False
     for leg in range(portion.leg.size):
         if slopes and leg == 0:
             open_matrix(crew, portion, factors)
         for i in range(portion.leg[leg].body[0] & OFFSET, portion.leg[leg].body[1] & OFFSET):
             b = portion.body[i] & OFFSET
+            if not everywhere and ws.awake[b] == ASLEEP:
+                continue
             move_body(mech, b, q0, ws.z, ws.mid, ws.end)
             if slopes:
                 turn_markers(mech, b, ws.end.q, ws.end.marker)
@@ -126,14 +132,15 @@ def sweep(
                 aim_wheels(mech, q0, False, ws.mid, ws.end)
         add_loads(mech, layout, leg, wrench, n, ws.mid.q, ws.end.q, ws.z, 0.5 * h * h, slopes, ws.x, factors.data)
         joint_rows(
-            mech, layout, leg, h, slopes, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z, ws.x, factors.data
-        )
+            mech, layout, leg, h, slopes, everywhere, ws.awake, ws.mid, ws.end, ws.feedback, ws.grip, ws.give, ws.z,
+            ws.x, factors.data,
+        )  # fmt: skip
         if leg == 0:
             meet(crew)
         if slopes:
             more, singular = eliminate(crew, mech, layout, leg, ws.mid, ws.end, factors)
             redundant, broken = redundant + more, broken or singular
-        reduce(crew, mech, layout, leg, ws.end, factors, ws.x)
+        reduce(crew, mech, layout, leg, everywhere, ws.awake, ws.end, factors, ws.x)
     return judge(crew, redundant, broken, iteration, habit) if slopes else RUNNING
 
 
@@ -147,9 +154,10 @@ def solve(
     The matrix is kept as long as the updates shrink fast enough with it; the first one is made if `slopes`.
     """
     previous, first, second, ended, iteration, fresh, hoped = 0.0, 0.0, 0.0, RUNNING, 0, slopes, False
+    everywhere = True
     while ended == RUNNING and iteration < iterations:
         iteration += 1
-        ended = sweep(crew, mech, layout, h, q0, v0, wrench, n, slopes, iteration, habit, ws, factors)
+        ended = sweep(crew, mech, layout, h, q0, v0, wrench, n, slopes, everywhere, iteration, habit, ws, factors)
         single = fresh and iteration == 1
         ratio, single = find_update(crew, mech, layout, newton, iteration == 1, single, habit, s, ws, factors)
         change = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
@@ -164,6 +172,9 @@ def solve(
         if ended == RUNNING and last and not damped:
             ended = turned(mech, ws.z)
         slopes = wants_matrix(layout, damped, size, previous, newton)
+        everywhere = slopes or not fresh or layout.crowded == 0 or habit.redundant[0] > 0
+        if ended == RUNNING and not everywhere:
+            wake(crew, mech, layout, ws.x, SLIGHT * newton.floor * change.motion, ws.awake)
         previous = size
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED

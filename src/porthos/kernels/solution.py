@@ -6,6 +6,7 @@ copies at the seam, which the leader adds up before it goes on.
 
 from __future__ import annotations
 
+from porthos.kernels.awake import ASLEEP
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import frame, stage
 from porthos.kernels.crew import BROKEN, LEFT, REDUNDANT, WENT, Crew, Portion, meet, tell, total
@@ -17,7 +18,7 @@ from porthos.kernels.pose import Pose
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import loudness, subtract, update_size
 from porthos.kernels.workspace import Workspace
-from porthos.notation import Array, IntArray
+from porthos.notation import Array, Flags, IntArray
 
 
 @stage
@@ -73,13 +74,23 @@ def judge(crew: Crew, redundant: int, broken: bool, iteration: int, habit: Habit
 
 
 @frame
-def reduce(crew: Crew, mech: Mechanism, layout: Layout, n: int, end: Pose, factors: Factors, x: Array) -> None:
-    """Condense the right-hand side in leg n, and substitute forward. All threads meet before the last leg."""
+def reduce(
+    crew: Crew, mech: Mechanism, layout: Layout, n: int, everywhere: bool, awake: Flags, end: Pose, factors: Factors,
+    x: Array,
+) -> None:  # fmt: skip
+    """Condense the right-hand side in leg n, and substitute forward. All threads meet before the last leg.
+
+    If not `everywhere`, the rows of bodies that sleep are zero.
+    """
     portion, leg = layout.portion, layout.portion.leg[n]
     if n == 0:
         clear_copies(crew, portion.edge, x)
     for i in range(leg.settled[0] & OFFSET, leg.settled[1] & OFFSET):
-        condense(mech, layout, portion.body[i] & OFFSET, end, x)
+        b = portion.body[i] & OFFSET
+        if everywhere or awake[b] != ASLEEP:
+            condense(mech, layout, b, end, x)
+        else:
+            clear(x, 6 * b, 6 * b + 6)
     if n == portion.leg.size - 1:
         meet(crew)
         if crew.me == 0:
@@ -126,7 +137,7 @@ def echo(
         light_changes(mech, layout, n, ws.mid, ws.give, ws.z, source, answer)
         if n == 0:
             meet(crew)
-        reduce(crew, mech, layout, n, ws.end, factors, answer)
+        reduce(crew, mech, layout, n, True, ws.awake, ws.end, factors, answer)
     resolve(crew, mech, layout, ws.mid, factors, answer)
     return loudness(crew, portion, source, answer, 1.0 / newton.length)
 

@@ -160,6 +160,7 @@ BODY_PLACE = np.dtype(
         ("stride", "i4"),  # length of its rows
         ("shares", "i4", 2),  # range of its shares
         ("between", "i4"),  # the first of the blocks between them
+        ("restless", "i4"),  # 1: its rows may change although it does not turn, see `awake.py`
     ],
     align=True,
 )
@@ -189,6 +190,7 @@ class Layout(NamedTuple):
     complete: int  # 1: nothing is left out of the matrix, so that Newton's method converges quadratically
     worth: float  # iterations that a factorisation costs
     costly: int  # 1: so many that the matrix is kept from step to step
+    crowded: int  # 1: so many bodies that it pays to know which of them sleep
     stiff: int  # 1: there are force elements in the pattern
     lightness: float  # by which updates shrink in an iteration although light elements are left out; 0: there are none
     floor: float  # a pivot below this fraction of what was subtracted from it belongs to a row that repeats others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from porthos.kernels.pose import Pose
-from porthos.notation import Array
+from porthos.notation import Array, Flags
 
 
 class Workspace(NamedTuple):
@@ -23,3 +23,4 @@ class Workspace(NamedTuple):
     give: Array  # (R, 4) slopes of light elements, and axes of their torques
     echo: Array  # as x: what light elements answer to an update
     second: Array  # as x: what they answer to that
+    awake: Flags  # (N+1,) bodies whose rows are still to be made zero, see `awake.py`

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from porthos.kernels.crew import LEG, Portion
 from porthos.kernels.elimination import LARGEST, Pattern
-from porthos.kernels.tables import BODY_PLACE, JOINT_PLACE, SHARE, Layout, Mechanism
+from porthos.kernels.tables import BODY_PLACE, GENERAL, JOINT_PLACE, SHARE, Layout, Mechanism
 from porthos.notation import IntArray, records
 from porthos.system.constraints import loop_rows
 from porthos.system.pattern import GROUND, Places, Sides, elimination_order, make_pattern, place_blocks
@@ -31,6 +31,7 @@ COSTLY = 5.0  # factors that cost more than so many iterations are kept from ste
 # constraints such a pivot is larger than round-off, so the first attempt is rough; the last one takes pivots seriously.
 # Without closed loops no row repeats others: small pivots are those of long chains, 4000 hinges have some of 1e-11.
 ROUGH_FLOOR, FLOOR, OPEN_FLOOR = 1e-7, 1e-11, 1e-15
+CROWD = 32  # bodies from which on it pays to pass over those that sleep
 CONDENSED_JOINTS = 6  # a body with more joints keeps its translation
 
 
@@ -114,6 +115,7 @@ def _layouts(
                 complete=int(exact and len(nodes) == mech.joint.size and (bool(kept.all()) or not coupling)),
                 worth=worth,
                 costly=int(worth > COSTLY),
+                crowded=int(bodies >= CROWD),
                 stiff=int(np.any(joint.soft)),
                 lightness=0.0,
                 floor=floor,
@@ -166,6 +168,7 @@ def _tables(
             stride=np.append(np.where(rigid, 3 * rigid + 3 * kept, 3), 3),
             shares=np.append(np.stack([last - many, last], axis=1), [[0, 0]], axis=0),
             between=np.append(squares - many**2, 0),
+            restless=np.append(_restless(mech), 0),
         ),
         "joint": records(
             JOINT_PLACE, light=light, **{name: _spread(part, nodes, mech.joint.size) for name, part in offsets.items()}
@@ -181,6 +184,19 @@ def _tables(
             dtype=np.int64,
         ),
     }
+
+
+def _restless(mech: Mechanism) -> NDArray[np.bool_]:
+    """Bodies whose rows may change although they do not turn, or have parts that are added for all rows of a kind.
+
+    Those with positions in products, with elements, gears, drives and loads, and those that ghosts keep regular.
+    """
+    general = (mech.row.kind == GENERAL) | (mech.row.law >= 0)
+    general[mech.gear.row] = general[mech.drive.row] = True
+    result = np.append((mech.body.ghost > 0.0) | mech.body.spin.any(axis=1), False)
+    for touched in (mech.row.body[general].ravel(), mech.load.body, mech.load.other):
+        result[touched] = True  # -1 and the ground are the last one
+    return result[:-1]
 
 
 def _spread(values: IntArray, nodes: IntArray, count: int) -> IntArray:

@@ -1,0 +1,96 @@
+"""Which bodies still have something to do after an update, and which sleep until the next step.
+
+Momentum rows are linear in translations and multipliers, and so are the rows of ball joints and hinges. An update with
+a matrix made for it leaves a body that it does not turn, and whose neighbours it does not turn, with rows that are
+zero: what is not linear in them comes from turning. So later iterations pass these bodies over, until something turns
+them again. In a long chain a wave needs a second iteration, the rest hangs or falls quietly; it takes part by the
+solution of the linear equations alone.
+"""
+
+from __future__ import annotations
+
+from porthos.kernels.blocks import OFFSET
+from porthos.kernels.compile import stage
+from porthos.kernels.crew import Crew, meet
+from porthos.kernels.tables import Layout, Mechanism
+from porthos.notation import Array, Flags
+
+SLIGHT = 300.0  # floors of an update that are too little to wake a body: it leaves a small part of itself
+ASLEEP, WOKEN, TURNING, STIRRED = (
+    0,
+    1,
+    2,
+    3,
+)  # WOKEN: by a neighbour that turns; STIRRED: by the last sweep of velocities
+
+
+@stage
+def turns(x: Array, b: int, limit: float) -> bool:
+    """Whether the update x turns body b by more than `limit`; NaN does."""
+    i = 6 * b + 3
+    return not x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2] <= limit * limit
+
+
+@stage
+def wake(crew: Crew, mech: Mechanism, layout: Layout, x: Array, limit: float, awake: Flags) -> None:
+    """Note the bodies that an update x turns by more than `limit`, those that were stirred before it, and neighbours.
+
+    The others sleep: what they missed was in the rows that gave x. All threads meet.
+    """
+    for n in range(layout.portion.body.size):
+        b = layout.portion.body[n] & OFFSET
+        stays = turns(x, b, limit) or layout.body[b].restless or awake[b] == STIRRED
+        awake[b] = TURNING if stays else ASLEEP
+    meet(crew)
+    wake_neighbours(mech, layout, awake)
+    meet(crew)
+
+
+@stage
+def wake_neighbours(mech: Mechanism, layout: Layout, awake: Flags) -> None:
+    """Wake the neighbours of bodies that turn; the ground never does."""
+    for n in range(layout.portion.joint.size):
+        j = layout.portion.joint[n] & OFFSET
+        a, b = mech.joint[j].body[0], mech.joint[j].body[1]
+        if awake[a] == ASLEEP and awake[b] >= TURNING and a < mech.body.size:
+            awake[a] = WOKEN
+        elif awake[b] == ASLEEP and awake[a] >= TURNING and b < mech.body.size:
+            awake[b] = WOKEN
+
+
+@stage
+def wake_velocities(
+    crew: Crew, mech: Mechanism, layout: Layout, x: Array, t: Array, limit: float, length: float, awake: Flags
+) -> None:
+    """The same for an update x of the velocities t and of gam' in PH-MP-GGL, whose correction has products of both.
+
+    Bodies that are awake stay so: their positions are to be solved for again. All threads meet.
+    """
+    portion, first = layout.portion, 6 * (mech.body.size + 1)
+    for n in range(portion.body.size):
+        b = portion.body[n] & OFFSET
+        if turns(x, b, limit):
+            awake[b] = STIRRED
+        elif awake[b] == STIRRED:
+            awake[b] = TURNING
+    meet(crew)
+    wake_neighbours(mech, layout, awake)
+    for n in range(portion.joint.size):
+        j = portion.joint[n] & OFFSET
+        squares = 0.0
+        for r in range(mech.joint[j].first & OFFSET, mech.joint[j].last & OFFSET):
+            squares += x[first + r] * x[first + r]
+        for s in range(2):
+            b = mech.joint[j].body[s]
+            if awake[b] == ASLEEP and b < mech.body.size:
+                i, inertia = 6 * b + 3, mech.body[b].euler[0] + mech.body[b].euler[1] + mech.body[b].euler[2]
+                turn = t[i] * t[i] + t[i + 1] * t[i + 1] + t[i + 2] * t[i + 2]
+                if not length * length * squares * turn <= limit * limit * inertia * inertia:
+                    awake[b] = WOKEN
+    meet(crew)
+
+
+@stage
+def asleep(mech: Mechanism, j: int, awake: Flags) -> bool:
+    """Whether both bodies of a joint sleep."""
+    return awake[mech.joint[j].body[0]] == ASLEEP and awake[mech.joint[j].body[1]] == ASLEEP
