@@ -365,7 +365,7 @@ REFERENCES: tuple[Reference, ...] = (
         "apart",
         "distance [m] from the linkage without redundant rows, five orientations, PH-MP and PH-MP-GGL",
         0.0,
-        3e-10,
+        1e-11,
         "the same motion",
     ),
     Reference(

@@ -10,8 +10,8 @@ FLOOR = 1e-11
 
 
 @numba.njit
-def inverted(data, at, n, scale):
-    return invert(data, at, n, scale, 0, FLOOR)
+def inverted(data, at, n, scale, choose):
+    return invert(data, at, n, scale, 0, FLOOR, choose)
 
 
 @numba.njit
@@ -27,11 +27,12 @@ def definite(n: int, rng: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_inverse(n, sign):
+@pytest.mark.parametrize("choose", [False, True])
+def test_inverse(n, sign, choose):
     rng = np.random.default_rng(n)
     block = sign * definite(n, rng)
     data = np.concatenate([[7.0, 7.0], block.ravel(), [7.0]])
-    assert inverted(data, 2, n, np.abs(np.diag(block)).copy()) == 0
+    assert inverted(data, 2, n, np.abs(np.diag(block)).copy(), choose) == 0
     np.testing.assert_allclose(data[2:-1].reshape(n, n) @ block, np.eye(n), atol=1e-12)
     assert data[0] == data[1] == data[-1] == 7.0
 
@@ -44,11 +45,26 @@ def test_rows_that_repeat_others_get_a_zero_inverse(n):
         basis[repeated] = basis[0]
         block = basis @ basis.T
         data = block.ravel().copy()
-        assert inverted(data, 0, n, np.abs(np.diag(block)).copy()) == 1
+        assert inverted(data, 0, n, np.abs(np.diag(block)).copy(), False) == 1
         inverse, rest = data.reshape(n, n), [k for k in range(n) if k != repeated]
         assert not inverse[repeated].any() and not inverse[:, repeated].any()
         part = np.linalg.inv(block[np.ix_(rest, rest)])
         np.testing.assert_allclose(inverse[np.ix_(rest, rest)], part, rtol=1e-6, atol=1e-9 * np.abs(part).max())
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_rows_that_tell_most_are_kept(n):
+    """The second row nearly repeats the first one: the two that tell most stay, and the inverse is as good as theirs."""
+    rng = np.random.default_rng(n)
+    basis = rng.normal(size=(n, 2))
+    basis[1] = basis[0] + 1e-5 * rng.normal(size=2)
+    basis /= np.linalg.norm(basis, axis=1, keepdims=True)
+    block = basis @ basis.T
+    data = block.ravel().copy()
+    assert inverted(data, 0, n, np.ones(n), True) == n - 2
+    inverse = data.reshape(n, n)
+    np.testing.assert_allclose(block @ inverse @ block, block, atol=1e-13)
+    assert np.abs(inverse).max() < 10.0
 
 
 @pytest.mark.parametrize("n", [4, 5, 6])

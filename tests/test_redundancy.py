@@ -13,9 +13,9 @@ from porthos.model.bodies import rotation_matrix
 from porthos.system.mobility import mobility
 
 
-@pytest.mark.parametrize(("scheme", "off"), [(ph.Midpoint(), 1e-11), (ph.MidpointGGL(), 8e-11)], ids=repr)
-@pytest.mark.parametrize("seed", [None, *range(6)])
-def test_four_bar_of_hinges_in_any_orientation(seed, scheme, off):
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=repr)
+@pytest.mark.parametrize("seed", [None, *range(40)])
+def test_four_bar_of_hinges_in_any_orientation(seed, scheme):
     """38 rows, rank 35; the motion is that of the mechanism without redundant rows, to round-off."""
     R = np.eye(3) if seed is None else rotation_matrix(np.random.default_rng(seed).normal(size=4))
     model, reduced = four_bar(HINGES, R), four_bar(REDUCED, R)
@@ -24,8 +24,8 @@ def test_four_bar_of_hinges_in_any_orientation(seed, scheme, off):
     assert system.check()["G has full rank"].where.startswith("rank 35 of 38 rows")
     assert reduced.assemble().check()["G has full rank"].ok
     run, plain = (ph.simulate(one, scheme, 0.01, 2.0) for one in (model, reduced))
-    assert np.abs(run.raw.q - plain.raw.q).max() < off
-    assert np.abs(run.raw.v - plain.raw.v).max() < 6 * off
+    assert np.abs(run.raw.q - plain.raw.q).max() < 1e-11
+    assert np.abs(run.raw.v - plain.raw.v).max() < 6e-11
     assert np.ptp(run["crank"].angular_velocity @ R[:, 1]) > 1.0  # it does move
 
 

@@ -14,18 +14,33 @@ from porthos.notation import Array
 
 OFFSET = (1 << 31) - 1
 UNFIT = -1  # a block without clear pivots, left as it was
+CLEAR = 1e-6  # share of what it was that leaves a pivot clear: a smaller one could make round-off of others look clear
+
+
+@inner
+def best_pivot(data: Array, at: int, n: int, scale: Array, p: int, taken: int) -> int:
+    """The diagonal entry, among those whose bit is not in `taken`, that lost least of the largest value it ever had."""
+    best, most = -1, -1.0
+    for k in range(n):
+        share = abs(data[at + k * (n + 1)]) / scale[p + k] if scale[p + k] > 0.0 else 0.0
+        if not taken >> k & 1 and not share <= most:
+            best, most = k, share
+    return best
 
 
 @algebra
-def invert_any(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
+def invert_any(data: Array, at: int, n: int, scale: Array, p: int, floor: float, choose: bool) -> int:
     """Replace the n x n block at `at` by its inverse, in place (Gauss-Jordan); returns how many rows it skipped.
 
-    The blocks are close to symmetric definite ones, so the diagonal entries serve as pivots in their order. One below
-    `floor` times the largest value it ever had, scale[p + k], is round-off: its row repeats others and gets a zero
-    inverse.
+    The blocks are close to symmetric definite ones, so the diagonal entries serve as pivots: in their order, or the
+    best one first if it is to `choose`. One below `floor` times the largest value it ever had, scale[p + k], is
+    round-off: its row repeats others and gets a zero inverse. In their order a row that nearly repeats those before it
+    would be kept, and others would be skipped that tell more.
     """
-    skipped = 0
-    for k in range(n):
+    skipped, taken = 0, 0
+    for turn in range(n):
+        k = best_pivot(data, at, n, scale, p, taken) if choose else turn
+        taken |= 1 << k
         row = at + k * n
         pivot = data[row + k]
         if not abs(pivot) > floor * scale[p + k]:
@@ -142,16 +157,16 @@ def invert_5(data: Array, at: int, scale: Array, p: int, floor: float) -> int:
 
 
 @stage
-def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float) -> int:
+def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float, choose: bool) -> int:
     """Invert a block in place, with code made for the sizes that are common."""
-    skipped = UNFIT
+    skipped, clear = UNFIT, max(floor, CLEAR) if choose else floor
     if n == 3:
-        skipped = invert_3(data, at, scale, p, floor)
+        skipped = invert_3(data, at, scale, p, clear)
     elif n == 4:
-        skipped = invert_4(data, at, scale, p, floor)
+        skipped = invert_4(data, at, scale, p, clear)
     elif n == 5:
-        skipped = invert_5(data, at, scale, p, floor)
-    return invert_any(data, at, n, scale, p, floor) if skipped == UNFIT else skipped
+        skipped = invert_5(data, at, scale, p, clear)
+    return invert_any(data, at, n, scale, p, floor, choose) if skipped == UNFIT else skipped
 
 
 def _product_to_3(n: int) -> Any:

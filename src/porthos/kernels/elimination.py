@@ -144,7 +144,7 @@ def factorise(pattern: Pattern, first: int, last: int, data: Array, scale: Array
     for position in range(first & OFFSET, last & OFFSET):
         pivot = pattern.pivot[position]
         n, at, p = pivot.unknowns & OFFSET, pivot.block & OFFSET, pivot.start & OFFSET
-        skipped = invert(data, at, n, scale, p, floor)
+        skipped = invert(data, at, n, scale, p, floor, pivot.node >= pattern.bodies)
         if skipped > 0 and pivot.node < pattern.bodies:
             return -1 - pivot.node
         redundant += skipped
