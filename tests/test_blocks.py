@@ -54,7 +54,7 @@ def test_rows_that_repeat_others_get_a_zero_inverse(n):
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_rows_that_tell_most_are_kept(n):
-    """The second row nearly repeats the first one: the two that tell most stay, and the inverse is as good as theirs."""
+    """The second row nearly repeats the first one: the two that tell most stay, and the inverse is good."""
     rng = np.random.default_rng(n)
     basis = rng.normal(size=(n, 2))
     basis[1] = basis[0] + 1e-5 * rng.normal(size=2)
