@@ -22,12 +22,15 @@ Maker = Callable[[], ph.Model]
 
 
 def bars(kind: str, elements: str = "") -> ph.Model:
-    """A chain of bars, each with a spring and a damper to a point above it, or a torsion spring in its hinge."""
+    """A chain of bars, each with a spring, a damper or both to a point above it, or a torsion spring in its hinge."""
     result = model(chain(BARS, kind, STEPS))
     for k in range(BARS if elements else 0):
         x = 0.1 * k + 0.05
+        ends = ("ground", str(k), (x, 0.0, 0.3), (x, 0.0, 0.0))
         if elements == "springs":
-            result.spring(f"spring {k}", "ground", str(k), (x, 0.0, 0.3), (x, 0.0, 0.0), stiffness=50.0, damping=0.1)
+            result.spring(f"spring {k}", *ends, stiffness=50.0, damping=0.1)
+        elif elements == "dampers":
+            result.damper(f"damper {k}", *ends, damping=0.1)
         else:
             result.torsion_spring(f"spring {k}", f"joint {k}", stiffness=1.0)
     return result
@@ -35,6 +38,7 @@ def bars(kind: str, elements: str = "") -> ph.Model:
 
 CASES: dict[str, tuple[Maker, Maker]] = {
     "16 bars, ball joints, 16 spring-dampers": (lambda: bars("spherical"), lambda: bars("spherical", "springs")),
+    "16 bars, ball joints, 16 dampers": (lambda: bars("spherical"), lambda: bars("spherical", "dampers")),
     "16 bars, hinges, 16 spring-dampers": (lambda: bars("revolute"), lambda: bars("revolute", "springs")),
     "16 bars, hinges, 16 torsion springs": (lambda: bars("revolute"), lambda: bars("revolute", "torsion")),
     "car, 8 springs (without: it falls)": (lambda: model(replace(car(), springs=())), lambda: model(car())),
