@@ -61,6 +61,16 @@ def test_distance_to_the_limit_is_proportional_to_the_mass(scheme):
 
 
 @schemes
+@pytest.mark.parametrize("mass", [1e-9, 1e-10, 1e-12, 1e-14, 1e-20])
+def test_joints_of_a_body_far_too_light_stay_closed(scheme, mass):
+    """Its compliance is so large that pivots of its joints look like those of rows that repeat others."""
+    limit, run = (ph.simulate(four_bar(m), scheme, 0.01, 0.5) for m in (0.0, mass))
+    assert np.abs(run["rocker"].position - limit["rocker"].position).max() < mass + 1e-11
+    assert run.position_error.max() < 1e-12
+    assert np.ptp(run.energy) < 1e-12
+
+
+@schemes
 def test_cross_of_a_cardan_joint_without_mass(scheme):
     """Two hinges with a cross without mass and moments between them are one universal joint."""
 

@@ -24,7 +24,7 @@ LOOKS = 4096  # how often a thread looks before it lets others have the processo
 
 # Places of what threads tell each other; each is told anew only after all have read it and met again. An update has
 # two: how large it is at most, and the sum of squares (velocities only that); errors have as many as there are guesses.
-WENT, LEFT, TAKEN, GONE, RATES, COMMON, TOTAL, REDUNDANT, BROKEN, GOES = 0, 2, 4, 6, 8, 10, 11, 12, 13, 14
+WENT, LEFT, TAKEN, GONE, RATES, COMMON, TOTAL, REDUNDANT, BROKEN, GOES, OPEN = 0, 2, 4, 6, 8, 10, 11, 12, 13, 14, 15
 ERRORS, PLACES = 16, 56
 
 

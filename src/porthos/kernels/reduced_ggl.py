@@ -59,6 +59,7 @@ from porthos.kernels.reduced_midpoint import (
     move_body,
     next_attempt,
     patience,
+    stay_closed,
     wants_first,
 )
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce, resolve
@@ -371,6 +372,7 @@ def march_ggl(
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             meet(crew)
+            ended = stay_closed(crew, mech, portion, ended, newton.length, habit, q, ws)
             spent += iterations
             plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:

@@ -16,8 +16,8 @@ from porthos.kernels.awake import ASLEEP, SLIGHT, wake
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
-from porthos.kernels.crew import GOES, Crew, Portion, meet, tell, total
-from porthos.kernels.drives import aim_drives, drive_outputs, drive_rows
+from porthos.kernels.crew import GOES, OPEN, Crew, Portion, meet, tell, total
+from porthos.kernels.drives import END, aim_drives, drive_outputs, drive_rows
 from porthos.kernels.elements import add_losses, set_grips
 from porthos.kernels.elimination import Factors
 from porthos.kernels.feedback import STOPPED
@@ -28,6 +28,7 @@ from porthos.kernels.joints import joint_rows
 from porthos.kernels.light import line
 from porthos.kernels.newton import (
     ACCEPTED,
+    CLOSED,
     CONVERGED,
     EXACT_STEPS,
     FEEDBACK,
@@ -226,6 +227,44 @@ def begin(crew: Crew, mech: Mechanism, portion: Portion, wrench: Array, n: int, 
 
 
 @stage
+def opening(mech: Mechanism, length: float, ws: Workspace) -> bool:
+    """Whether a row of a joint is further from zero in ws.echo than in ws.feedback, both times kappa."""
+    for d in range(mech.drive.size):
+        ws.echo[mech.drive[d].row] -= FEEDBACK * ws.aim[d, END]
+    for r in range(mech.row.size):
+        unit = 1.0 if mech.row[r].kind == ANGLE else max(length, length * length)
+        more = abs(ws.echo[r]) - abs(ws.feedback[r])
+        if mech.row[r].law < 0 and not more <= FEEDBACK * CLOSED * unit:
+            return True
+    return False
+
+
+@stage
+def stay_closed(
+    crew: Crew, mech: Mechanism, portion: Portion, ended: int, length: float, habit: Habit, q0: Array, ws: Workspace
+) -> int:
+    """`ended`, but STALLED if rows that were taken for repetitions of others opened. All threads meet.
+
+    The pivot of a row can be small for another reason: a light body beside heavy ones.
+    """
+    if ended != CONVERGED or habit.redundant[0] == 0:
+        return ended
+    for i in range(portion.body.size):
+        b = portion.body[i] & OFFSET
+        move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+        turn_markers(mech, b, ws.end.q, ws.end.marker)
+    meet(crew)
+    for i in range(portion.joint.size):
+        begin_rows(mech, portion.joint[i] & OFFSET, ws.end.q, ws.end.marker, ws.echo)
+    meet(crew)
+    if crew.me == 0:
+        gear_rows(mech, ws.end.q, ws.echo)
+        tell(crew, OPEN, 1.0 if opening(mech, length, ws) else 0.0)
+    meet(crew)
+    return STALLED if total(crew, OPEN) > 0.0 else ended
+
+
+@stage
 def accept(mech: Mechanism, portion: Portion, h: float, z: Array, q: Array, v: Array, mid: Pose) -> None:
     """Make the end of the step the present state: v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
     for n in range(portion.body.size):
@@ -312,6 +351,7 @@ def march_midpoint(
                 surely or wants_first(layout, habit), habit, ws, s, factors,
             )  # fmt: skip
             meet(crew)
+            ended = stay_closed(crew, mech, portion, ended, newton.length, habit, q, ws)
             spent += iterations
             plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:
