@@ -24,14 +24,14 @@ WELL_CONDITIONED = 1e-2  # smallest singular value of G with rows of length one
 FAR_FROM_STRETCHED = 0.2  # the same where a drive changes a distance: joints must allow its motion
 
 
-def add_random_body(model: ph.Model, name: str, rng: np.random.Generator, position: Array) -> None:
+def add_random_body(model: ph.Model, name: str, rng: np.random.Generator, position: Array, light: float = 1.0) -> None:
     """A body with random Euler values (so that its inertia is possible), orientation and velocities."""
     euler = rng.uniform(0.02, 0.2, 3)
     moments = np.diag(euler.sum() - euler)
     Q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     model.body(
         name,
-        ph.Inertia(rng.uniform(0.5, 2.0), Q @ moments @ Q.T),
+        ph.Inertia(light * rng.uniform(0.5, 2.0), light * Q @ moments @ Q.T),
         position=position,
         rotation=(rng.normal(size=3), rng.uniform(-3, 3)),
         velocity=rng.normal(size=3) * 0.5,
@@ -82,26 +82,29 @@ def trees(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -
 
 
 @st.composite
-def loops(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True) -> ph.Model:
-    """A ring of 3 to 5 bodies, closed over the ground or over themselves, that can move and has independent rows."""
+def loops(draw: st.DrawFn, grounded: bool | None = None, gravity: bool = True, lightest: int = 0) -> ph.Model:
+    """A ring of 3 to 5 bodies, closed over the ground or over themselves, that can move and has independent rows.
+
+    One of them may be lighter than the others by that many powers of ten.
+    """
     seed, over_ground = draw(st.integers(0, 2**32 - 1)), draw(st.booleans()) if grounded is None else grounded
     count = draw(st.integers(3, 5))
     kinds = [draw(st.sampled_from(LOOP_KINDS)) for _ in range(count + over_ground)]
-    model = ring(seed, kinds, over_ground, gravity)
+    model = ring(seed, kinds, over_ground, gravity, 10.0 ** -draw(st.integers(0, lightest)))
     rows = sum(row.count for joint in model.joints for row in joint.rows)
     assume(6 * count - rows >= (1 if over_ground else 7))
     assume(smallest_singular_value(model) > WELL_CONDITIONED)
     return model
 
 
-def ring(seed: int, kinds: Sequence[str], over_ground: bool, gravity: bool = True) -> ph.Model:
-    """A random ring of bodies with these joints, the last one or two of which close it."""
+def ring(seed: int, kinds: Sequence[str], over_ground: bool, gravity: bool = True, light: float = 1.0) -> ph.Model:
+    """A random ring of bodies with these joints, the last one or two of which close it; body 1 can be very light."""
     rng, count = np.random.default_rng(seed), len(kinds) - over_ground
     model = ph.Model("loop", gravity=rng.normal(size=3) * 5 if gravity else (0, 0, 0))
     angles = 2 * np.pi * np.arange(count) / count
     places = np.c_[np.cos(angles), np.sin(angles), 0.3 * rng.normal(size=count)] + 0.1 * rng.normal(size=(count, 3))
     for k in range(count):
-        add_random_body(model, f"body{k}", rng, places[k])
+        add_random_body(model, f"body{k}", rng, places[k], light if k == 1 else 1.0)
     pairs = [(f"body{k}", f"body{k + 1}", (places[k] + places[k + 1]) / 2) for k in range(count - 1)]
     if over_ground:
         pairs += [("ground", "body0", places[0] + rng.normal(size=3) / 3)]

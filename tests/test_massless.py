@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from catalogue import MIDPOINTS, by_name
+from hypothesis import given, settings
+from mechanisms import loops
 
 import porthos as ph
 
@@ -68,6 +70,18 @@ def test_joints_of_a_body_far_too_light_stay_closed(scheme, mass):
     assert np.abs(run["rocker"].position - limit["rocker"].position).max() < mass + 1e-11
     assert run.position_error.max() < 1e-12
     assert np.ptp(run.energy) < 1e-12
+
+
+@schemes
+@settings(max_examples=4 * settings.default.max_examples)
+@given(model=loops(lightest=16))
+def test_random_loops_with_a_light_body_stay_closed_or_say_that_they_stop(scheme, model):
+    try:
+        run = ph.simulate(model, scheme, 2e-3, 0.04)
+    except ph.SimulationError:
+        return  # a body that weighs nothing may whirl as fast as it likes
+    assert run.position_error.max() < 1e-11 * max(1.0, run.system.length)
+    assert np.ptp(run.energy) < 1e-10 * run.kinetic_energy.max()
 
 
 @schemes

@@ -372,7 +372,7 @@ def march_ggl(
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             meet(crew)
-            ended = stay_closed(crew, mech, portion, ended, newton.length, habit, q, ws)
+            ended = stay_closed(crew, mech, portion, ended, surely, newton.length, habit, q, ws)
             spent += iterations
             plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:

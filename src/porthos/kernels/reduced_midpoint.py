@@ -227,22 +227,23 @@ def begin(crew: Crew, mech: Mechanism, portion: Portion, wrench: Array, n: int, 
 
 
 @stage
-def opening(mech: Mechanism, length: float, ws: Workspace) -> bool:
+def opening(mech: Mechanism, length: float, limit: float, ws: Workspace) -> bool:
     """Whether a row of a joint is further from zero in ws.echo than in ws.feedback, both times kappa."""
     for d in range(mech.drive.size):
         ws.echo[mech.drive[d].row] -= FEEDBACK * ws.aim[d, END]
     for r in range(mech.row.size):
         unit = 1.0 if mech.row[r].kind == ANGLE else max(length, length * length)
         more = abs(ws.echo[r]) - abs(ws.feedback[r])
-        if mech.row[r].law < 0 and not more <= FEEDBACK * CLOSED * unit:
+        if mech.row[r].law < 0 and not more <= FEEDBACK * limit * unit:
             return True
     return False
 
 
 @stage
 def stay_closed(
-    crew: Crew, mech: Mechanism, portion: Portion, ended: int, length: float, habit: Habit, q0: Array, ws: Workspace
-) -> int:
+    crew: Crew, mech: Mechanism, portion: Portion, ended: int, surely: bool, length: float, habit: Habit, q0: Array,
+    ws: Workspace,
+) -> int:  # fmt: skip
     """`ended`, but STALLED if rows that were taken for repetitions of others opened. All threads meet.
 
     The pivot of a row can be small for another reason: a light body beside heavy ones.
@@ -259,7 +260,7 @@ def stay_closed(
     meet(crew)
     if crew.me == 0:
         gear_rows(mech, ws.end.q, ws.echo)
-        tell(crew, OPEN, 1.0 if opening(mech, length, ws) else 0.0)
+        tell(crew, OPEN, 1.0 if opening(mech, length, CLOSED[1] if surely else CLOSED[0], ws) else 0.0)
     meet(crew)
     return STALLED if total(crew, OPEN) > 0.0 else ended
 
@@ -351,7 +352,7 @@ def march_midpoint(
                 surely or wants_first(layout, habit), habit, ws, s, factors,
             )  # fmt: skip
             meet(crew)
-            ended = stay_closed(crew, mech, portion, ended, newton.length, habit, q, ws)
+            ended = stay_closed(crew, mech, portion, ended, surely, newton.length, habit, q, ws)
             spent += iterations
             plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:
