@@ -28,7 +28,7 @@ RADAU: list[Row] = [
     (ph.RadauIIA(3), "GGL", (5, 5, 3, 3), 8, CLOSE),
     (ph.RadauIIA(3), "Baumgarte, index 1", (5, 5, 5), 16, LOOSE),
     (ph.RadauIIA(3), "Baumgarte, index 2", (5, 5, 3), 16, LOOSE),
-    (ph.RadauIIA(4), "index 3", (7, 4, 3), 16, LOOSE),
+    (ph.RadauIIA(4), "index 3", (7, 4, 3), 16, 0.4),  # to errors of 2e-15
     (ph.RadauIIA(4), "index 2", (7, 7, 4), 8, CLOSE),
     (ph.RadauIIA(4), "GGL", (7, 7, 4, 4), 8, CLOSE),
 ]
@@ -61,7 +61,7 @@ EXPLICIT: list[Row] = [
     (ph.MDOP5("index 1"), "index 2", (5, 5, 5), 32, LOOSE),
     (ph.MDOP5("Baumgarte"), "index 2", (5, 5, 5), 32, 0.6),
     (ph.DOP853("index 1"), "index 2", (8, 8, 8), 8, 0.7),
-    (ph.DOP853("Baumgarte"), "index 2", (8, 8, 8), 8, CLOSE),
+    (ph.DOP853("Baumgarte"), "index 2", (8, 8, 8), 8, LOOSE),  # to errors of 8e-15
     (ph.DOP853(), "index 2", (8, 8, 8), 8, 0.7),  # of which the next halving is below round-off
 ]
 BACKWARD: list[Row] = [
