@@ -35,6 +35,7 @@ LATE = {
     ph.DOP853(): 8,
     ph.DOP853("Baumgarte"): 8,
     ph.LobattoIIIC(2): 64,
+    ph.Composition(ph.DiscreteGradient(), 4): 64,
 }  # errors fall faster at first
 TOLERANCE = ph.Adaptive(1e-4, 1e-5)
 
