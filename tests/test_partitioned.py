@@ -73,9 +73,10 @@ def symplectic_defect(scheme, h: float) -> float:
 
 def test_the_lobatto_pair_is_symplectic_and_murua_is_not():
     assert max(symplectic_defect(ph.LobattoPair(s), 0.1) for s in (2, 3)) < 2e-11  # of differences
-    defects = [symplectic_defect(ph.Murua(2), h) for h in (0.1, 0.05)]
-    assert defects[1] > 1e-8
-    assert defects[0] / defects[1] > 2**4
+    for ggl in (False, True):
+        defects = [symplectic_defect(ph.Murua(2, ggl=ggl), h) for h in (0.1, 0.05)]
+        assert defects[1] > 1e-6
+        assert 2**4 < defects[0] / defects[1] < 2**5
 
 
 def test_the_lobatto_pair_is_symplectic_on_lagrangians_too():
