@@ -11,13 +11,14 @@ MIDPOINTS = (ph.Midpoint(), ph.MidpointGGL())
 ALL_SCHEMES = (*MIDPOINTS, *COMPOSITIONS, ph.Livens())
 RUNGE_KUTTA = (*map(ph.Gauss, (1, 2, 3)), *map(ph.RadauIIA, (1, 2, 3)), *map(ph.LobattoIIIC, (2, 3, 4)))
 STATE_SCHEMES = (*RUNGE_KUTTA, ph.DiscreteGradient())
+COMPOSED_STATES = tuple(ph.Composition(base, 4) for base in (ph.LobattoPair(2), ph.Gauss(1), ph.DiscreteGradient()))
 MECHANICAL = (
     *map(ph.LobattoPair, (2, 3)), *map(ph.Murua, (1, 2)), ph.Murua(2, ggl=True),
     *(ph.GeneralizedAlpha(form=form) for form in ("index 3", "index 2", "stabilised")), ph.HHT(),
     ph.HEDOP5(), ph.MDOP5(), ph.DOP853(), ph.DOP853("Baumgarte"),
 )  # fmt: skip
 OF_LIBRARIES = (ph.IDA(), *map(ph.SciPy, ("Radau", "BDF", "LSODA")))
-CONTRACTS = (*ALL_SCHEMES, *STATE_SCHEMES, ph.BDF(1), ph.BDF(3), *MECHANICAL, *OF_LIBRARIES)
+CONTRACTS = (*ALL_SCHEMES, *STATE_SCHEMES, *COMPOSED_STATES, ph.BDF(1), ph.BDF(3), *MECHANICAL, *OF_LIBRARIES)
 ALL_JOINTS = reference.KINDS
 
 

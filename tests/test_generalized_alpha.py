@@ -41,6 +41,18 @@ def test_multipliers_have_order_2_from_the_first_step(scheme):
         assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1), errors
 
 
+def test_multipliers_of_the_plain_start_have_order_2_once_its_oscillation_has_died_out():
+    """On position level from x0 = 0.2: order 1 on (0, 1], order 2 after two seconds."""
+    scheme, errors = alpha_start.SCHEMES["index 3"], []
+    for h in (0.02, 0.01):
+        run = alpha_start.run(scheme, 0.2, h, 4.0)
+        gap = np.abs(run["tension"] - alpha_start.tension(0.2, run["t"]))
+        errors.append([part.max() for part in np.split(gap, 4)])
+    found = np.log2(np.divide(*errors))
+    assert found[[0, 2, 3]] == pytest.approx([1, 2, 2], abs=0.02)
+    assert errors[1][2:] == pytest.approx([1.41e-3, 1.80e-3], rel=5e-3)
+
+
 # --- orders and structure
 
 

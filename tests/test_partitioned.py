@@ -5,14 +5,15 @@ from __future__ import annotations
 import lagrangians
 import numpy as np
 import pytest
+import sympy as sp
 from oscillator import Oscillator
 from scipy.integrate import solve_ivp
 from test_runge_kutta import duffing
 from test_schemes import driven_model
-from two_rods import double_pendulum
+from two_rods import double_pendulum, marched
 
 import porthos as ph
-from gallery.small_mass import ViscousPendulum, path, ratios
+from gallery.small_mass import STEP, STEPS, ViscousPendulum, path, ratios, swing
 from porthos.integrate.catalogue import scheme_named
 from porthos.model.nodes import Scalar
 from porthos.model.values import KINDS, Misfit
@@ -73,9 +74,10 @@ def symplectic_defect(scheme, h: float) -> float:
 
 def test_the_lobatto_pair_is_symplectic_and_murua_is_not():
     assert max(symplectic_defect(ph.LobattoPair(s), 0.1) for s in (2, 3)) < 2e-11  # of differences
-    defects = [symplectic_defect(ph.Murua(2), h) for h in (0.1, 0.05)]
-    assert defects[1] > 1e-8
-    assert defects[0] / defects[1] > 2**4
+    for ggl in (False, True):
+        defects = [symplectic_defect(ph.Murua(2, ggl=ggl), h) for h in (0.1, 0.05)]
+        assert defects[1] > 1e-6
+        assert 2**4 < defects[0] / defects[1] < 2**5
 
 
 def test_the_lobatto_pair_is_symplectic_on_lagrangians_too():
@@ -153,6 +155,36 @@ def test_mass_to_zero(scheme, which):
     """000, 7.3.3: the distance to the motion without the mass is proportional to it, down to round-off and zero."""
     slopes = ratios(scheme, which)
     assert slopes == pytest.approx(np.full(4, slopes[1]), rel=0.02), slopes
+    for mass in (1e-20, 1e-40):
+        assert np.abs(swing(scheme, which, mass) - swing(scheme, which)).max() < 2e-14
+
+
+def by_radau(which: int, mass: float) -> Array:
+    """q and v (21, 8) of the same pendulum as a Lagrangian, with `RadauIIA(3)`."""
+    q, v = sp.symbols("x1 y1 x2 y2", real=True), sp.symbols("u1 w1 u2 w2", real=True)
+    system = ViscousPendulum((mass, 1.0) if which == 0 else (1.0, mass))
+    T = sum(m * (a**2 + b**2) for m, a, b in zip(system.masses, v[::2], v[1::2], strict=True)) / 2
+    V = system.gravity * sum(m * y for m, y in zip(system.masses, q[1::2], strict=True))
+    rods = [q[0] ** 2 + q[1] ** 2 - 1, (q[2] - q[0]) ** 2 + (q[3] - q[1]) ** 2 - 1]
+    lost = system.kappa * sum(each**2 for each in v) / 2
+    start = (system.start()[:4], system.start()[4:8])
+    pendulum = ph.Lagrangian(T - V, q, v, constraints=rods, dissipation=lost, initial=start, name="viscous")
+    return marched(pendulum, ph.RadauIIA(3), STEPS, STEP * STEPS).x[:, :8]
+
+
+@pytest.mark.parametrize(("which", "slope"), [(0, 915.2), (1, 981.0)])
+def test_mass_to_zero_of_a_lagrangian(which, slope):
+    """Radau IIA damps the layer of the light mass: (v - v_0)/m is g/kappa at the tip, and Murua alternates about it."""
+    without = by_radau(which, 0.0)
+    for mass in (1e-8, 1e-10, 1e-12, 1e-14):
+        assert np.abs(by_radau(which, mass) - without).max() / mass == pytest.approx(slope, rel=1e-3)
+    for mass in (1e-20, 1e-40):
+        assert np.abs(by_radau(which, mass) - without).max() < 2e-14
+    if which == 1:
+        assert slope == pytest.approx(9.81 / 0.01, rel=1e-6)
+        gap = (swing(ph.Murua(3), 1, 1e-10) - swing(ph.Murua(3), 1))[:5, 7] / 1e-10
+        assert np.abs(gap) == pytest.approx([0, 2 * slope, 0, 2 * slope, 0], abs=1)
+        assert without[-1] == pytest.approx(np.concatenate(massless_tip(0.2)), abs=1e-6)
 
 
 def massless_tip(end: float) -> tuple[Array, Array]:

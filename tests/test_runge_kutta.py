@@ -36,6 +36,14 @@ def test_power_balance_of_gauss_with_damping_and_input(stages):
     assert run.port("push").output[:, 0] == pytest.approx(run["v1"], abs=1e-12)
 
 
+def test_power_balance_of_gauss_over_t_2000():
+    """The same in each of 20000 steps; 000, section 7.2.2."""
+    run = two_masses.driven(ph.Gauss(3), 0.1, 2000.0)
+    assert run.t.size == 20001
+    assert np.abs(run.power_balance).max() < 1e-13
+    assert run.H[-1] == pytest.approx(two_masses.PUSH**2 / 3, abs=1e-12)  # at rest under the push: f^2 (K^-1)_11 / 2
+
+
 @schemes
 def test_power_balance_of_every_method_has_a_known_defect(scheme):
     """-h^2/2 sum_ij m_ij X_i'^T Q X_j' for quadratic H and constant E, also with P, S and N."""

@@ -28,7 +28,7 @@ def model(**load) -> ph.Model:
 BOB = (0.9862917511318753, 0.0, -0.1650108531255412)  # at t = 1
 
 
-@pytest.mark.parametrize("problem", ["two masses", "planet", "pendulum", "squeezer"])
+@pytest.mark.parametrize("problem", ["two masses", "planet", "pendulum", "car axis", "squeezer"])
 @pytest.mark.parametrize("rtol", [1e-4, 1e-7])
 def test_errors_are_as_requested(problem, rtol):
     make, _, end, states, exact, inputs = PROBLEMS[problem]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,6 +102,15 @@ def test_wrong_coefficients_and_numbers_of_stages_are_refused():
     good = gauss(2)
     with pytest.raises(ph.PorthosError, match=r"tableau bent: C\(2\) should hold but is off by 1.0e-03"):
         Tableau("bent", good.A + np.array([[0, 1e-3], [0, 0]]), good.b, good.c, good.claims)
+    pair, wrong = murua(2), np.array([1e-3, 0.0])
+    for change, name in (
+        ({"A": pair.A + np.outer([1, 0], wrong)}, r"C-\(3\)"),
+        ({"c": pair.c + wrong}, r"C-\(3\)"),
+        ({"gamma": pair.gamma + np.append(0, wrong)}, "gamma on polynomials of degree 2"),
+        ({"A": pair.A[::-1], "c": pair.c[::-1]}, "the last row = b"),
+    ):
+        with pytest.raises(ph.PorthosError, match=rf"pair of Murua\(2\): {name} should hold but is off by"):
+            replace(pair, **change)
     for make, stages, least in ((ph.Gauss, 0, 1), (ph.RadauIIA, -1, 1), (ph.LobattoIIIC, 1, 2)):
         expected = f"{make.__name__}: expected a whole number of stages from {least} to 100, found {stages}"
         with pytest.raises(ph.PorthosError, match=expected):

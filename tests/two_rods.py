@@ -33,10 +33,10 @@ def double_pendulum(kappa: float = 0.0) -> ph.MechanicalSystem:
     return model.assemble()
 
 
-def marched(system: Descriptor, scheme: StateScheme, steps: int) -> States:
-    """States of a run to END with their own multipliers, which trajectories recompute."""
+def marched(system: Descriptor, scheme: StateScheme, steps: int, end: float = END) -> States:
+    """States of a run to the end with their own multipliers, which trajectories recompute."""
     walk = Walk(system, scheme, Signals(system, None, steps), system.initial_state())
-    return march_states(walk, END / steps, steps)
+    return march_states(walk, end / steps, steps)
 
 
 def recomputed(system: ph.MechanicalSystem, x: Array) -> Array:

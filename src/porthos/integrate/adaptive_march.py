@@ -50,6 +50,7 @@ class _Control:
 
     def __init__(self, walk: Walk, adaptive: Adaptive, end: float, held: Array) -> None:
         self.walk, self.adaptive, self.end, self.held = walk, adaptive, end, held
+        self.weights = walk.system.weights
         self.measured, self.order = with_rate(walk.system, walk.start), walk.scheme.order
         self.size = np.abs(walk.start)
         self.before: dict[str, tuple[float, Step]] = {}  # the last whole step and the last half, with their sizes
@@ -65,7 +66,7 @@ class _Control:
         if not whole.step.converged:
             return Trial((whole,), np.inf)
         if isinstance(whole.step, EmbeddedStep):
-            return Trial((whole,), self._measure(whole.step.error, x, whole.step.x))
+            return Trial((whole,), self._measure(whole.step.error, x, whole.step.x, h))
         first = self._step("half", t, h / 2, x, None)
         if not first.step.converged:
             return Trial((first,), np.inf)
@@ -75,12 +76,12 @@ class _Control:
         difference = self.walk.scheme.error_of(second.step.x - whole.step.x, t + h, second.step.x)
         error = difference / (2**self.order - 1)
         self._tried = whole
-        return Trial((first, second), self._measure(error, x, second.step.x) / max(h / self.end, LEAST))
+        return Trial((first, second), self._measure(error, x, second.step.x, h) / max(h / self.end, LEAST))
 
-    def _measure(self, error: Array, x0: Array, x1: Array) -> float:
-        """The largest error in units of the tolerance."""
+    def _measure(self, error: Array, x0: Array, x1: Array, h: float) -> float:
+        """The largest error of a step of h in units of the tolerance."""
         size = np.maximum(self.size, np.maximum(np.abs(x0), np.abs(x1)))
-        scaled = np.abs(error) / (self.adaptive.atol + self.adaptive.rtol * size)
+        scaled = self.weights(h / self.end) * np.abs(error) / (self.adaptive.atol + self.adaptive.rtol * size)
         largest = float(scaled[self.measured].max(initial=0.0))
         return largest if np.isfinite(largest) else np.inf
 

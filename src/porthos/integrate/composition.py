@@ -49,8 +49,9 @@ class Composition(Contract):
     controllers are asked once for each.
 
     The base may also be a symmetric scheme over states, `Gauss`, `DiscreteGradient`, `LobattoPair` or `Murua`, on all
-    systems that it runs on. Substeps backwards undo dissipation for a while: the order is as without it, but where a
-    damper takes most of a motion within a step they blow up what it took.
+    systems that it runs on; with constraints the first two give order 4 at most. Substeps backwards undo dissipation
+    for a while: the order is as without it, but where a damper takes most of a motion within a step they blow up what
+    it took.
     """
 
     base: Contract = MidpointGGL()  # noqa: RUF009 - schemes are frozen
@@ -100,6 +101,14 @@ class Composition(Contract):
         """The substeps read the same from both ends."""
         return True
 
+    def require_order(self, instead: str) -> None:
+        """Refuse an order that positions do not reach where there are constraints."""
+        if self.order > LARGEST and VELOCITY not in self.base.preserves:
+            raise PorthosError(
+                f"Composition: with {type(self.base).__name__} positions have order {LARGEST} at most, because its "
+                f"velocities leave the constraints by O(h^2); found order = {self.order}. Use {instead} as base."
+            )
+
     @property
     def fractions(self) -> tuple[float, ...]:
         """gamma_1 .. gamma_S."""
@@ -116,11 +125,7 @@ class _ReducedComposition(Composition, Scheme):  # type: ignore[override] # its 
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.order > LARGEST and VELOCITY not in self.base.preserves:
-            raise PorthosError(
-                f"Composition: with {type(self.base).__name__} positions have order {LARGEST} at most, because its "
-                f"velocities leave the constraints by O(h^2); found order = {self.order}. Use ph.MidpointGGL() as base."
-            )
+        self.require_order("ph.MidpointGGL()")
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -175,8 +180,10 @@ class _StateComposition(Composition, StateScheme):
         return self.base.renews_algebraic
 
     def require(self, system: Descriptor) -> None:
-        """Refuse what the base does."""
+        """Refuse what the base does, and constraints where it leaves them by more than the order allows."""
         self.base.require(system)
+        if not system.weights(1.0).all():  # it has multipliers that constraints on velocities determine
+            self.require_order("ph.MidpointGGL(), ph.LobattoPair(2) or ph.Murua(1)")
 
     def _parts(self, h: float, t: float, u: Array) -> list[tuple[float, float, Array]]:
         """Size, begin and inputs of all substeps."""

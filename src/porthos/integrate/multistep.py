@@ -73,17 +73,17 @@ class BDF(StateScheme):
         system, h = at.system, at.h
         known = rate[1:] @ past
 
-        room = np.empty(x0.size)
-        last, weight, times = at.u[-1:], np.array([[1.0 / rate[0]]]), np.array([at.t + h])
+        weight, room = system.weights(abs(h)), np.empty(x0.size)
+        last, part, times = at.u[-1:], np.array([[1.0 / rate[0]]]), np.array([at.t + h])
 
         def residual(x: Array) -> Array:
             return h / rate[0] * system.residuals(x[None], ((rate[0] * x + known) / h)[None], last, times)[0]
 
         def matrix(x: Array) -> Matrix:
-            return stage_matrix(system, weight, h, x[None], (rate[0] * x + known)[None], last, times)
+            return stage_matrix(system, part, h, x[None], (rate[0] * x + known)[None], last, times)
 
         def size_of(x: Array, update: Array) -> float:
-            return relative_change(x0, x, update, NEGLIGIBLE, room)
+            return relative_change(x0, x, update, weight, NEGLIGIBLE, room)
 
         own = at.before is not None and at.before.found.value.size == x0.size  # Radau IIA has other unknowns
         found = self.solved(

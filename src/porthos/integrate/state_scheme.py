@@ -260,10 +260,10 @@ class IncrementScheme(StateScheme):
         x0, s, n = at.x0, c.size, at.x0.size
         equations = self.equations(at.system, at.h, x0, at.u, at.t + c * at.h)
 
-        room = np.empty(n)
+        weight, room = at.system.weights(abs(at.h)), np.empty(n)
 
         def size_of(w: Array, update: Array) -> float:
-            return relative_change(x0, w, update, NEGLIGIBLE, room)
+            return relative_change(x0, w, update, weight, NEGLIGIBLE, room)
 
         guess = np.zeros(s * n) if at.before is None else at.before.found.value
         found = self.solved(equations, size_of, guess, at.before, at.system.tangent_cost)

@@ -165,6 +165,19 @@ class MuruaPair:
     c: Array  # (s,) c-_i, the last one is 1
     gamma: Array  # (s + 1,)
 
+    def __post_init__(self) -> None:
+        s, nodes = self.gauss.stages, self.gauss.c
+        powers = [np.append(0.0, nodes) ** k for k in range(s + 1)]
+        defects = {
+            f"C-({s + 1})": [self.A @ nodes ** (k - 1) - self.c**k / k for k in range(1, s + 2)],
+            "the last row = b": [self.A[-1] - self.gauss.b],
+            f"gamma on polynomials of degree {s}": [np.array(self.gamma @ power - 1) for power in powers],
+        }
+        for name, gaps in defects.items():
+            largest = max(float(np.abs(gap).max()) for gap in gaps)
+            if not largest <= ROUND_OFF:
+                raise PorthosError(f"pair of Murua({s}): {name} should hold but is off by {largest:.1e}.")
+
 
 @cache
 def murua(stages: int) -> MuruaPair:

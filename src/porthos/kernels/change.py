@@ -1,4 +1,4 @@
-"""How large an update of Newton's method is: max_ij |d_ij| / max(|x_j|, |w_1j|, ..., |w_sj|, least)."""
+"""How large an update of Newton's method is: max_ij p_j |d_ij| / max(p_j |x_j|, p_j |w_1j|, ..., p_j |w_sj|, least)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def largest(x: Array) -> float:
 
 
 @loop
-def relative_change(x: Array, w: Array, d: Array, negligible: float, scale: Array) -> float:
-    """The largest |d_ij| beside the values x (n,) and w (s n,) that it changes; NaN if one of them is.
+def relative_change(x: Array, w: Array, d: Array, weight: Array, negligible: float, scale: Array) -> float:
+    """The largest |d_ij| beside the values x (n,) and w (s n,) that it changes, with weights (n,); NaN if one is NaN.
 
     Values smaller than the part `negligible` of the largest count as if they were as large as that. `scale` (n,) is
     room to work in.
@@ -35,9 +35,10 @@ def relative_change(x: Array, w: Array, d: Array, negligible: float, scale: Arra
                 scale[j] = abs(w[e])
         if np.isnan(scale[j]):
             return np.nan
+        scale[j] *= weight[j]
         top = max(top, scale[j])
     for e in range(d.size):
-        size = abs(d[e]) / max(scale[e % n], negligible * top)
+        size = weight[e % n] * abs(d[e]) / max(scale[e % n], negligible * top)
         if not size <= result:
             if np.isnan(size):
                 return np.nan

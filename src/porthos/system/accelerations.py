@@ -31,7 +31,7 @@ def pull(motion: Motion, alpha: float, t: float, q: Array, v: Array) -> Array:
 class BaumgarteForm(MechanicalForm):
     """x = (q, v, lambda) of a mechanism or a Lagrangian with 0 = G v + g_t + alpha g, (87) of 002, of index 2."""
 
-    title = "Baumgarte, index 2"
+    title, index_of_equations = "Baumgarte, index 2", 2
 
     def __init__(self, system: MechanicalSystem | LagrangianSystem, alpha: float = RATE) -> None:
         if not 0.0 <= alpha < np.inf:
@@ -92,7 +92,7 @@ class BaumgarteForm(MechanicalForm):
 class AccelerationForm(BaumgarteForm):
     """x = (q, v, lambda) with g'' + 2 alpha g' + alpha^2 g = 0, of index 1: one linear system gives v' and lambda."""
 
-    title = "Baumgarte, index 1"
+    title, index_of_equations = "Baumgarte, index 1", 1
 
     def E(self, x: Array, t: float = 0.0) -> Matrix:
         """[I 0 0; 0 M 0; 0 G 0]."""

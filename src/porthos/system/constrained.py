@@ -68,6 +68,11 @@ class Constrained(Protocol):
         return np.array([self.G(q).T @ lam for q, lam in zip(Q, L, strict=True)])
 
 
+def weights_of_motion(n: int, m: int, index: int, h: float) -> Array:
+    """`Descriptor.weights` of n positions, n velocities and m multipliers in equations of index 1, 2 or 3."""
+    return np.repeat([1.0, h if index == 3 else 1.0, 1.0 if index == 1 else 0.0], [n, n, m])
+
+
 def kkt_matrix(system: Constrained, q: Array) -> Matrix:
     """[M G^T; G 0], the matrix of accelerations and multipliers."""
     G = system.G(q)

@@ -124,6 +124,13 @@ class Descriptor(ABC):
         """dy/dx (m, n), by central differences unless a subclass knows better."""
         return difference_jacobian(lambda at: self.y(at, u, t), x, DIFFERENCE)
 
+    def weights(self, h: float) -> Array:
+        """How much errors of each state (n,) count in steps of h: 1; h where 1/h enlarges them; 0 if they only follow.
+
+        Constraints that are differentiated to give velocities or multipliers divide errors of others by the step.
+        """
+        return np.ones(self.dimension)
+
     @property
     def tangent_cost(self) -> int:
         """How many evaluations of `residual` one of `tangent` is worth, about."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from porthos.errors import PorthosError, nearest
 from porthos.notation import Array
+from porthos.system.constrained import weights_of_motion
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.mechanical import MechanicalSystem
 
@@ -26,6 +27,7 @@ class MechanicalForm(Descriptor):
     """
 
     title: str
+    index_of_equations: ClassVar[int]
     more: tuple[str, ...] = ()
 
     def __init__(self, system: Any) -> None:
@@ -53,6 +55,11 @@ class MechanicalForm(Descriptor):
     def sources(self) -> Mapping[str, Any]:
         """The loads of the mechanical system."""
         return self.system.sources
+
+    def weights(self, h: float) -> Array:
+        """Velocities follow from positions with index 3, multipliers from both with index 2 and 3."""
+        n, m = self.system.n, self.system.m
+        return weights_of_motion(n, (1 + len(self.more)) * m, self.index_of_equations, h)
 
     def initial_state(self) -> Array:
         """The initial state of the mechanical system; further multipliers are zero."""
@@ -84,7 +91,7 @@ class Index3Form(MechanicalForm):
     """x = (q, v, lambda) with the constraints g(q) = 0 themselves."""
 
     system: MechanicalSystem
-    title = "index 3"
+    title, index_of_equations = "index 3", 3
     tangent_cost = ANALYTIC
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
@@ -119,7 +126,7 @@ class Index3Form(MechanicalForm):
 class StabilisedForm(Index3Form):
     """x = (q, v, lambda, mu) with the constraints on both levels, after Gear, Gupta and Leimkuhler."""
 
-    title, more = "GGL, index 2", ("mu",)
+    title, more, index_of_equations = "GGL, index 2", ("mu",), 2
 
     def flow(self, x: Array, u: Array, t: float = 0.0) -> Array:
         """(v + G^T mu, B~ u - grad V - C v - G^T lambda, G v + g_t, g)."""

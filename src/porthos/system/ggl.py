@@ -16,7 +16,7 @@ class GGLForm(MechanicalForm, PHDAE):
     """A mechanical system with constraints on position and velocity level (GGL principle)."""
 
     system: MechanicalSystem
-    title, more = "GGL", ("gamma",)
+    title, more, index_of_equations = "GGL", ("gamma",), 1
 
     def __init__(self, system: MechanicalSystem) -> None:
         require_inertia(system)

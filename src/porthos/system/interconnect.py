@@ -353,6 +353,10 @@ class Interconnection(PHDAE):
         A = np.hstack([A, np.zeros((len(A), self.rows))])
         return np.vstack([A - B @ inner, T.T @ outputs])
 
+    def weights(self, h: float) -> Array:
+        """Those of the parts."""
+        return np.concatenate([*(system.weights(h) for system in self._systems), np.ones(self.rows)])
+
     @property
     def tangent_cost(self) -> int:
         """As much as those of the parts, unless a connection depends on the state."""

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from porthos.errors import InconsistentStateError, ModelError, StructureError
 from porthos.notation import Array
 from porthos.system.check import Finding, Report
+from porthos.system.constrained import weights_of_motion
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.phdae import PHDAE
 from porthos.system.ranks import dependent_rows
@@ -96,6 +97,10 @@ class LagrangianSystem(PHDAE):
     def tangent_cost(self) -> int:
         """Few evaluations of `residual` where derivatives are known."""
         return ANALYTIC if self.terms.analytic else super().tangent_cost
+
+    def weights(self, h: float) -> Array:
+        """Multipliers follow from positions and velocities."""
+        return weights_of_motion(self.n, self.m, 2, h)
 
     def split(self, x: Array) -> tuple[Array, Array, Array]:
         """(q, v, lambda) of a state."""

@@ -20,6 +20,7 @@ from porthos.notation import Array, IntArray
 from porthos.quantities import Meaning, all_of, parts_of
 from porthos.system.blockwise import Term, blockwise, fixed
 from porthos.system.check import Report, mechanical_findings
+from porthos.system.constrained import weights_of_motion
 from porthos.system.constraints import loop_rows
 from porthos.system.descriptor import ANALYTIC, Descriptor
 from porthos.system.drives import Driven, inputs_at, refuse_friction, require_plain, row_rates
@@ -240,6 +241,10 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
     def quadratic(self) -> bool:
         """Weights are linear in q; force elements are not quadratic."""
         return not self.element_names
+
+    def weights(self, h: float) -> Array:
+        """Multipliers follow from positions and velocities."""
+        return weights_of_motion(self.n, self.m, 2, h)
 
     def E(self, x: Array, t: float = 0.0) -> sparse.csr_array:
         """diag(I, M, 0)."""
