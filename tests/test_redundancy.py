@@ -148,6 +148,16 @@ def test_reactions_in_a_singular_configuration_are_told_as_not_unique(tmp_path, 
     assert before.joint("B").unique != hinges and "not unique at" not in before.summary()
 
 
+def test_a_drive_through_a_singular_configuration_is_told():
+    """The rows of a drive move, so each state is looked at with its own; the motor carries nothing."""
+    model = parallelogram(False)
+    model.turn_drive("motor", "ground", "crank", at=(0, 0, 0), axis=(0, 1, 0), angle=ph.Expression("2*t"))
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 1.0)
+    assert run.joint("B").not_unique_at == pytest.approx([0.5]) and run.joint("motor").unique
+    assert np.linalg.norm(run.joint("B").force, axis=1) == pytest.approx(2.0, rel=1e-3)
+    assert np.abs(run.joint("motor").torque).max() < 1e-3
+
+
 def test_a_start_in_a_singular_configuration_concerns_this_time_only():
     """Bars that lie on one line at first, and turn on as a parallelogram."""
     late = ph.simulate(parallelogram(False), ph.MidpointGGL(), 0.01, 1.0)

@@ -136,7 +136,8 @@ class Field(Element):
     """A potential V(x, y, z) of the world coordinates of a point of a body.
 
     It is a sum of terms in one coordinate each, of polynomials in several, and of functions of a linear combination.
-    `at` is the point at the placement; `within` is how far it may go along each axis: a run that leaves the box stops.
+    `at` is the point at the placement; `within` is how far it may go along each axis: a run stops where a coordinate,
+    or a linear combination, leaves the values that it has in this box.
     """
 
     body: str
