@@ -153,6 +153,58 @@ def test_200_perturbed_mechanisms(seed):
         assert str(error.value).count("cannot close") == 1
 
 
+def two_bars():
+    """Bars of one metre that lean on each other, their feet 1.5 m apart, as a structure; given in body frames."""
+    model = ph.Model("bars", gravity=(0, 0, -9.81))
+    for name in ("left", "right"):
+        model.body(name, ph.Box(1.0, (1.0, 0.1, 0.1)))
+    model.revolute("A", "ground", "left", at=(0, 0, 0), at_b=(-0.5, 0, 0), axis=(0, 1, 0), frame="body")
+    model.revolute("B", "left", "right", at=(0.5, 0, 0), at_b=(-0.5, 0, 0), axis=(0, 1, 0), frame="body")
+    model.point_on_line("C", "ground", "right", at=(1.5, 0, 0), at_b=(0.5, 0, 0), axis=(0, 1, 0), frame="body")
+    return model
+
+
+def test_the_report_of_joints_has_what_they_bear(tmp_path):
+    """Each foot bears the weight of a bar; moments about A: 0.375 m g = H 0.6614, of the bar that leans."""
+    system = two_bars().assemble()
+    across = 9.81 * 0.375 / np.sqrt(1 - 0.75**2)
+    assert np.abs(system.assembly["C"].force) == pytest.approx([across, 0, 9.81], abs=1e-11)
+    assert system.assembly["C"].force[2] > 0.0
+    assert np.abs(system.assembly["B"].force) == pytest.approx([across, 0, 0], abs=1e-11)
+    assert [joint.distance for joint in system.assembly] == pytest.approx([0.5, 1.0, 1.0])
+    assert max(max(joint.distance_left, joint.angle_left) for joint in system.assembly) < 1e-14
+    lines = str(system.assembly).splitlines()
+    assert lines[0] == "assembly of 'bars'" and lines[4].split() == ["B", "1", "0", "0", "0", f"{across:.6g}", "0"]
+    run = ph.simulate(two_bars(), ph.Midpoint(), 0.01, 0.02)
+    for joint in system.assembly:
+        assert joint.force == pytest.approx(run.joint(joint.joint).force[0], abs=1e-12)
+        assert joint.torque == pytest.approx(run.joint(joint.joint).torque[0], abs=1e-12)
+        assert joint.multipliers == pytest.approx(run.joint(joint.joint).multipliers[0], abs=1e-12)
+    again = ph.load(run.save(tmp_path / "run.nc")).system.assembly  # a file has no gaps of a placement
+    assert again["B"].force == pytest.approx(system.assembly["B"].force) and "unknown" in str(again)
+    with pytest.raises(ph.PorthosError, match="'bars' has no joint 'D'"):
+        system.assembly["D"]
+
+
+def test_the_report_of_joints_has_those_that_were_closed_already():
+    """Two hinges of a door share its weight in many ways; a lamp hangs on one that does not."""
+    model = ph.Model("door", gravity=(0, 0, -9.81))
+    model.body("leaf", ph.Box(20.0, (0.8, 0.04, 2.0)), position=(0.4, 0, 1))
+    model.body("lamp", ph.Sphere(1.0, 0.1), position=(0.4, 0, 0.5))
+    for name, z in (("upper", 1.8), ("lower", 0.2)):
+        model.revolute(name, "ground", "leaf", at=(0, 0, z), axis=(0, 0, 1))
+    model.spherical("hook", "leaf", "lamp", at=(0.4, 0, 0.8))
+    report = model.assemble().assembly
+    assert [joint.joint for joint in report] == ["upper", "lower", "hook"] and len(report) == 3
+    assert [joint.unique for joint in report] == [False, False, True]
+    assert [joint.distance for joint in report] == [0.0, 0.0, 0.0]
+    assert report["hook"].force == pytest.approx([0, 0, 9.81], abs=1e-11)
+    total = report["upper"].force + report["lower"].force
+    assert total == pytest.approx([0, 0, 21 * 9.81], abs=1e-9)
+    assert str(report).count("not unique") == 2
+    assert repr(report) == "<assembly of 'door': 3 joints; print it>"
+
+
 def test_a_four_bar_is_assembled_and_runs():
     model = four_bar(rate=3.0)
     system = model.assemble()

@@ -350,6 +350,19 @@ def test_check_says_what_drives_take(tmp_path):
     assert "note: its drives prescribe the whole motion" in told and "cannot move" not in told
 
 
+def test_check_tells_which_joints_are_left_to_close(tmp_path):
+    model = ph.Model("bar")
+    model.body("bar", ph.Box(1.0, (1.0, 0.1, 0.1)))
+    model.revolute(
+        "pin", "ground", "bar", at=(0, 0, 2), at_b=(-0.5, 0, 0), axis=(0, 1, 0), axis_b=(0, 0, 1), frame="body"
+    )
+    file = model.save(tmp_path / "bar.yaml")
+    assert "assembly            closes 'pin' (2.06 m, 1.57 rad)" in ask("check", file).stdout
+    (gap,) = json.loads(ask("check", file, "--json").stdout)["closed"]
+    assert gap["joint"] == "pin" and gap["distance"] == pytest.approx(np.sqrt(4.25)) and gap["distance_left"] < 1e-12
+    assert json.loads(ask("check", FILES["closed-loop"], "--json").stdout)["closed"] == []
+
+
 def test_check_notes(tmp_path):
     model = ph.Model("four-bar")
     corners = [(0, 0, 0), (0, 0, 1), (2, 0, 1), (2, 0, 0)]

@@ -125,6 +125,94 @@ def test_field_of_a_point(scheme):
     assert np.ptp(run.energy) < 1e-11
 
 
+COUPLED = {  # V(x, y, z) as users write it, and its gradient for SciPy
+    "Henon-Heiles": (
+        "(x**2 + y**2)/2 + x**2*y - y**3/3",
+        lambda x, y, z: (x**2 + y**2) / 2 + x**2 * y - y**3 / 3,
+        lambda x, y, z: [x + 2 * x * y, y + x**2 - y**2, 0.0],
+    ),
+    "ring": (
+        "3*((x - 0.1)**2 + z**2 - 0.2)**2 + x*y/2 - 1",
+        lambda x, y, z: 3 * ((x - 0.1) ** 2 + z**2 - 0.2) ** 2 + x * y / 2 - 1,
+        lambda x, y, z: [
+            12 * (x - 0.1) * ((x - 0.1) ** 2 + z**2 - 0.2) + y / 2,
+            x / 2,
+            12 * z * ((x - 0.1) ** 2 + z**2 - 0.2),
+        ],
+    ),
+    "space": (
+        "2*x*y*z + (x**2 + y**2 + z**2)**2",
+        lambda x, y, z: 2 * x * y * z + (x**2 + y**2 + z**2) ** 2,
+        lambda x, y, z: [
+            2 * y * z + 4 * x * (x**2 + y**2 + z**2),
+            2 * x * z + 4 * y * (x**2 + y**2 + z**2),
+            2 * x * y + 4 * z * (x**2 + y**2 + z**2),
+        ],
+    ),
+    "wave": (
+        "0.3*cos(5*(x - 2*y) + 1)*exp((4*y - 2*x)/3) + z**2",
+        lambda x, y, z: 0.3 * np.cos(5 * (x - 2 * y) + 1) * np.exp((4 * y - 2 * x) / 3) + z**2,
+        lambda x, y, z: (
+            [
+                -0.3
+                * np.exp((4 * y - 2 * x) / 3)
+                * (5 * np.sin(5 * (x - 2 * y) + 1) + 2 / 3 * np.cos(5 * (x - 2 * y) + 1))
+                * factor
+                for factor in (1, -2)
+            ]
+            + [2 * z]
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("which", COUPLED)
+@schemes
+def test_field_of_coordinates_together(scheme, which):
+    """The motion is that of SciPy, the energy that of the user's function on the trajectory, and it stays."""
+    text, V, gradient = COUPLED[which]
+    start = [0.3, -0.2, 0.1, 0.2, 0.3, 0.4]
+    model = ph.Model(which)
+    model.point_mass("bead", 2.0, position=start[:3], velocity=start[3:])
+    model.field("trap", "bead", start[:3], text, within=4.0)
+    run = ph.simulate(model, ph.Composition(scheme, order=4), 5e-3, 3.0)
+    at, v = run["bead"].position, run["bead"].velocity
+    stored = run.element("trap").energy
+    np.testing.assert_allclose(stored, V(*at.T), atol=2e-13)
+    total = (v**2).sum(axis=1) + V(*at.T)
+    np.testing.assert_allclose(total, total[0], atol=1e-12)
+
+    def rate(t, y):
+        return [*y[3:], *(-np.array(gradient(*y[:3])) / 2)]
+
+    exact = solve_ivp(rate, (0, 3), start, rtol=1e-11, atol=1e-12).y[:3, -1]
+    np.testing.assert_allclose(at[-1], exact, atol=2e-7)
+    assert np.ptp(stored) > 0.05
+
+
+def test_a_field_of_coordinates_together_on_a_point_of_a_body(tmp_path):
+    """A rod whose ends are in xy: the same from a file, energy to round-off, and a run that leaves the box stops."""
+    model = ph.Model("rod")
+    model.body("rod", ph.Box(1.0, (1.0, 0.1, 0.1)), velocity=(0.1, 0.2, 0), angular_velocity=(0, 0, 3))
+    for name, x in (("left", -0.5), ("right", 0.5)):
+        model.field(name, "rod", (x, 0, 0), "2*x**2 + 2*y**2 + x*y", within=3.0)
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 5.0)
+    assert np.ptp(run.energy) < 1e-12
+    for name, x in (("left", -0.5), ("right", 0.5)):
+        X, Y, _ = run["rod"].point((x, 0, 0)).T
+        np.testing.assert_allclose(run.element(name).energy, 2 * X**2 + 2 * Y**2 + X * Y, atol=1e-14)
+    again = ph.simulate_file(model.save(tmp_path / "rod.yaml", ph.Simulation(step=0.01, end=5.0, scheme="MidpointGGL")))
+    np.testing.assert_array_equal(again.raw.q, run.raw.q)
+    saddle = ph.Model("saddle")
+    saddle.point_mass("bead", 1.0, position=(0.1, 0, 0), velocity=(0, 0.1, 0))
+    saddle.field("saddle", "bead", (0.1, 0, 0), "-x*y", within=1.0)
+    with pytest.raises(ph.SimulationError, match="'saddle' is made for -1 <= s <= 1") as caught:
+        ph.simulate(saddle, ph.Midpoint(), 0.01, 10.0)
+    left = caught.value.trajectory
+    assert left.status is ph.Status.STRAYED
+    assert 0.95 < np.abs(left["bead"].position[-1] - [0.1, 0, 0]).max() < 1.0
+
+
 def test_prismatic_joint_file_and_equations(tmp_path):
     """A slider in V = 5 (s^2 - 0.04)^2, whose speed in the middle follows from its energy; the same from a file."""
     model = ph.Model("double well")
@@ -163,7 +251,13 @@ def bare():
         (lambda m: m.potential("p", "ground", "bar", (0, 0, 0), (1, 0, 0), "s", (2, 1)), ("smaller one first",)),
         (lambda m: m.joint_potential("p", "ball", "s"), ("expected a revolute, cylindrical or prismatic", "'ball'")),
         (lambda m: m.joint_potential("p", "bal", "s"), ("Did you mean 'ball'",)),
-        (lambda m: m.field("p", "bar", (1, 0, 0), "x + x*y", 1.0), ("'x * y'", "depends on x and y")),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "x + sin(x)*y", 1.0), ("'sin(x) * y'", "polynomials in several")),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "sqrt(x**2 + y**2)", 1.0), ("potential of a distance",)),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "x**5*y**4", 1.0), ("degree 8 at most in 2", "of degree 9")),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "x*y*z**5", 1.0), ("degree 6 at most in 3", "of degree 7")),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "x*y*t", 1.0), ("changes with time t",)),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "1e200*x*(1e200*y)", 1.0), ("one is too large",)),
+        (lambda m: m.field("p", "bar", (1, 0, 0), "-" * 900 + "x*y", 1.0), ("nested less deeply",)),
         (lambda m: m.field("p", "bar", (1, 0, 0), "3", 1.0), ("expected an expression in x, y and z",)),
         (lambda m: m.field("p", "bar", (1, 0, 0), "x", -1.0), ("within", "positive")),
         (lambda m: m.field("p", "bar", (1, 0, 0), "x + t", 1.0), ("unknown name 't'",)),

@@ -57,7 +57,8 @@ def test_reactions_of_joints_that_repeat_each_other_are_not_unique(tmp_path):
     assert "not unique in 4 joints that repeat rows: 'A', 'B', 'C', 'D'" in run.summary()
     from porthos.results.verdict import verdict
 
-    assert any("Reactions of 'A', 'B', 'C', 'D' are not unique" in warning for warning in verdict(run).warnings)
+    words = "Reactions are not unique in 4 joints that repeat rows: 'A', 'B', 'C', 'D'. Those told are the least."
+    assert words in verdict(run).warnings
     again = ph.load(run.save(tmp_path / "run.nc"))
     assert not again.joint("D").unique
     plain = ph.simulate(four_bar(REDUCED, np.eye(3)), ph.Midpoint(), 0.01, 0.1)
@@ -91,21 +92,23 @@ def test_what_is_unique_is_the_same_whichever_joints_are_taken():
 # --- singular configurations
 
 
-def parallelogram(hinges):
-    """A four-bar linkage whose bars lie on one line twice in a turn, where it could fold over."""
+def parallelogram(hinges, copies=1):
+    """Four-bar linkages whose bars lie on one line twice in a turn, where they could fold over."""
     model, c, axis, spin = ph.Model("parallelogram"), np.array([np.cos(1.0), 0.0, np.sin(1.0)]), (0, 1, 0), (0, 2, 0)
     along = np.array([1.0, 0.0, 0.0])
-    for name, start in (("crank", 0.0), ("rocker", 2.0)):
-        middle = start * along + c / 2
-        model.body(name, ph.Box(1.0, (1, 0.1, 0.1)), middle, ((0, 1, 0), -1.0), np.cross(spin, c / 2), spin)
-        model.revolute(f"{name} bearing", "ground", name, at=(start, 0, 0), axis=axis)
-    model.body("coupler", ph.Box(1.0, (2, 0.1, 0.1)), c + along, velocity=np.cross(spin, c))
-    if hinges:
-        model.revolute("B", "crank", "coupler", at=c, axis=axis)
-        model.revolute("C", "coupler", "rocker", at=c + 2 * along, axis=axis)
-    else:
-        model.spherical("B", "crank", "coupler", at=c)
-        model.cylindrical("C", "coupler", "rocker", at=c + 2 * along, axis=axis)
+    for number in range(copies):
+        root, mark = np.array([0.0, number, 0.0]), f" {number}" if number else ""
+        crank, rocker, coupler = f"crank{mark}", f"rocker{mark}", f"coupler{mark}"
+        for name, start in ((crank, root), (rocker, root + 2 * along)):
+            model.body(name, ph.Box(1.0, (1, 0.1, 0.1)), start + c / 2, (axis, -1.0), np.cross(spin, c / 2), spin)
+            model.revolute(f"{name} bearing", "ground", name, at=start, axis=axis)
+        model.body(coupler, ph.Box(1.0, (2, 0.1, 0.1)), root + c + along, velocity=np.cross(spin, c))
+        if hinges:
+            model.revolute(f"B{mark}", crank, coupler, at=root + c, axis=axis)
+            model.revolute(f"C{mark}", coupler, rocker, at=root + c + 2 * along, axis=axis)
+        else:
+            model.spherical(f"B{mark}", crank, coupler, at=root + c)
+            model.cylindrical(f"C{mark}", coupler, rocker, at=root + c + 2 * along, axis=axis)
     return model
 
 
@@ -121,6 +124,68 @@ def test_singular_configurations_are_passed(scheme, hinges):
     assert np.ptp(run.energy) <= 3e-12 * run.energy[0]
     assert np.abs(run["coupler"].rotation - np.eye(3)).max() < 1e-11
     assert run.position_error.max() < 1e-12
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
+@pytest.mark.parametrize("hinges", [True, False], ids=["hinges", "ball and cylinder"])
+def test_reactions_in_a_singular_configuration_are_told_as_not_unique(tmp_path, scheme, hinges):
+    """Each pin carries half of the coupler, m w^2 r / 2 = 2 N, also at t = 0.5 where all bars lie on one line."""
+    run = ph.simulate(parallelogram(hinges), scheme, 0.01, 1.0)
+    for one in (run, ph.load(run.save(tmp_path / "run.nc"))):
+        for name in "BC":
+            size = np.linalg.norm(one.joint(name).force, axis=1)
+            assert size == pytest.approx(2.0, rel=1e-5)
+            assert size[50] == pytest.approx(2.0, rel=1e-6)  # without least norm 0.7 to 314
+            assert one.joint(name).not_unique_at == pytest.approx(one.t if hinges else [0.5])
+            assert not one.joint(name).unique
+    words = "'crank bearing', 'rocker bearing', 'B', 'C'"
+    told = f"not unique at t = 0.5 s, where more rows repeat others than elsewhere: {words}"
+    assert f"  reactions         {told}" in run.summary().splitlines()
+    from porthos.results.verdict import verdict
+
+    assert f"Reactions are {told}. Those told are the least." in verdict(run).warnings
+    before = ph.simulate(parallelogram(hinges), scheme, 0.01, 0.49)
+    assert before.joint("B").unique != hinges and "not unique at" not in before.summary()
+
+
+def test_a_drive_through_a_singular_configuration_is_told():
+    """The rows of a drive move, so each state is looked at with its own; the motor carries nothing."""
+    model = parallelogram(False)
+    model.turn_drive("motor", "ground", "crank", at=(0, 0, 0), axis=(0, 1, 0), angle=ph.Expression("2*t"))
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 1.0)
+    assert run.joint("B").not_unique_at == pytest.approx([0.5]) and run.joint("motor").unique
+    assert np.linalg.norm(run.joint("B").force, axis=1) == pytest.approx(2.0, rel=1e-3)
+    assert np.abs(run.joint("motor").torque).max() < 1e-3
+
+
+def test_a_start_in_a_singular_configuration_concerns_this_time_only():
+    """Bars that lie on one line at first, and turn on as a parallelogram."""
+    late = ph.simulate(parallelogram(False), ph.MidpointGGL(), 0.01, 1.0)
+    model, spin, along = ph.Model("flat"), (0, 2, 0), np.array([1.0, 0.0, 0.0])
+    for name, start in (("crank", 0.0), ("rocker", 2.0)):
+        middle = (start + 0.5) * along
+        model.body(name, ph.Box(1.0, (1, 0.1, 0.1)), middle, velocity=(0, 0, -1), angular_velocity=spin)
+        model.revolute(f"{name} bearing", "ground", name, at=start * along, axis=(0, 1, 0))
+    model.body("coupler", ph.Box(1.0, (2, 0.1, 0.1)), 2 * along, velocity=(0, 0, -2))
+    model.spherical("B", "crank", "coupler", at=along)
+    model.cylindrical("C", "coupler", "rocker", at=3 * along, axis=(0, 1, 0))
+    run = ph.simulate(model, ph.MidpointGGL(), 0.01, 0.5)
+    assert run.joint("B").not_unique_at.tolist() == [0.0]
+    assert np.linalg.norm(run.joint("B").force, axis=1) == pytest.approx(2.0, rel=1e-5)
+    assert run["coupler"].position[-1] == pytest.approx(late["coupler"].position[-1], abs=1e-4)
+
+
+@pytest.mark.parametrize("hinges", [True, False], ids=["hinges", "ball and cylinder"])
+def test_reactions_of_large_mechanisms_that_are_not_unique_are_told(hinges):
+    """The same with so many rows that their ranks are found body by body: 160 linkages, of which each passes it."""
+    run = ph.simulate(parallelogram(hinges, 160), ph.MidpointGGL(), 0.01, 0.6, every=10)
+    assert run.system.loop_rows.size > 2500
+    names = [f"{name} {k}" if k else name for k in range(160) for name in "BC"]
+    for name in (*names[:2], *names[-2:]):
+        assert run.joint(name).not_unique_at == pytest.approx(run.t if hinges else [0.5])
+        assert np.linalg.norm(run.joint(name).force, axis=1) == pytest.approx(2.0, rel=1e-5)
+    assert len(run.uniqueness.always) == 640 * hinges
+    assert "not unique at t = 0.5 s" in run.summary() and "and 634 more" in run.summary()
 
 
 def equal_slider_crank() -> ph.Model:

@@ -14,7 +14,7 @@ from scipy.special import ellipk
 import porthos as ph
 from porthos.model.bodies import rotation_matrix
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import reduced_jacobian
+from porthos.system.repeats import reduced_jacobian
 
 G = 9.81
 

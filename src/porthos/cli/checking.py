@@ -61,11 +61,18 @@ def _text(file: ModelFile, found: Mobility, notes: list[str]) -> str:
         **({"drives": found.driven} if found.drives else {}),
         "redundant rows": str(found.redundant or "none"),
         "initial values": f"off {len(found.violations)} joint(s)" if found.violations else "consistent with all joints",
+        **({"assembly": f"closes {_closed(found)}"} if found.closed else {}),
         "simulation": _plan(file.simulation),
         **({"outputs": ", ".join(_outputs(file))} if _outputs(file) else {}),
         **{f"event '{name}'": str(event) for name, event in _events(file).items()},
     }
     return "\n".join([f"{model.name}: {', '.join(counted)}", aligned(rows), *(f"  note: {note}" for note in notes)])
+
+
+def _closed(found: Mobility) -> str:
+    """How far joints are open where the bodies were put; the assembly moves the bodies."""
+    gaps = [f"'{gap.joint}' ({gap.distance:.3g} m, {gap.angle:.3g} rad)" for gap in found.closed]
+    return ", ".join(gaps[:SEVERAL]) + (f" and {len(gaps) - SEVERAL} more" if len(gaps) > SEVERAL else "")
 
 
 def _gears(model: Model) -> int:

@@ -14,7 +14,7 @@ from porthos.kernels.forces import lever, push_pair, spread
 from porthos.kernels.rows import cross, dot, evaluate, reduced_row
 from porthos.kernels.tables import Layout, Mechanism, RowVectors
 from porthos.kernels.vectors import cross3, part3
-from porthos.notation import Array
+from porthos.notation import Array, IntArray
 
 REFINEMENTS = 3  # solves that undo what is wrong in the factors
 
@@ -161,6 +161,31 @@ def acceleration_side(
     evaluate(mech, acceleration, 0.0, rates)
     for r in range(mech.row.size):
         x[first + r] -= dot(rows.u[r], rates.w[r]) + dot(rows.w[r], rates.u[r])
+
+
+@entry
+def slack_rows(
+    mech: Mechanism, layout: Layout, q: Array, config: Array, rows: RowVectors, factors: Factors, limit: float,
+    found: IntArray,
+) -> None:  # fmt: skip
+    """Write to found (T,) how many joint rows repeat others, or nearly do, at configurations q (T, N, 4, 3).
+
+    With the inverse P of what is left of a row's block, and the largest value s that its pivot had, P s = 1 where the
+    row is like no other; `limit` is what counts as large.
+    """
+    pattern = layout.pattern
+    for t in range(q.shape[0]):
+        for b in range(mech.body.size):
+            config[b] = q[t, b]
+        factorise_nodal(mech, layout, config, rows, factors)
+        found[t] = 0
+        for position in range(pattern.pivot.size):
+            pivot = pattern.pivot[position]
+            if pivot.node >= pattern.bodies:
+                for i in range(pivot.unknowns):
+                    grown = abs(factors.data[pivot.block + i * (pivot.unknowns + 1)]) * factors.scale[pivot.start + i]
+                    if grown == 0.0 or not grown < limit:
+                        found[t] += 1
 
 
 @entry

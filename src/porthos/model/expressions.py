@@ -51,25 +51,23 @@ def rates(text: str, variable: str = TIME) -> tuple[Formula, Formula]:
     return _built(first, text, RATES_DEEPEST, variable), _built(second, text, RATES_DEEPEST, variable)
 
 
-def parts(text: str, names: Sequence[str]) -> dict[str, str]:
-    """An expression that is a sum of functions of one variable each, by variable; constants go with the first one."""
+def parts(text: str, names: Sequence[str]) -> tuple[dict[str, str], list[ast.expr]]:
+    """Terms of a sum that have one variable, by variable, constants with the first; and those that have several."""
     found: dict[str, list[str]] = {}
     constants: list[str] = []
+    several: list[ast.expr] = []
     for sign, term in _terms(_parsed(text), "+"):
         used = sorted({node.id for node in ast.walk(term) if isinstance(node, ast.Name)} & set(names))
         if len(used) > 1:
-            raise ModelError(
-                f"expected a sum of terms that depend on one of {', '.join(names)} each, found "
-                f"{ast.unparse(term)!r}, which depends on {' and '.join(used)}."
-            )
-        if used:
+            several.append(term if sign == "+" else ast.UnaryOp(ast.USub(), term))
+        elif used:
             found.setdefault(used[0], []).append(f"{sign} ({ast.unparse(term)})")
         else:
             _built(term, text, DEEPEST, names[0])
             constants.append(f"{sign} ({ast.unparse(term)})")
-    if found:
-        found[min(found)] += constants
-    return {name: " ".join(terms).removeprefix("+ ") for name, terms in sorted(found.items())}
+    if constants and (found or several):
+        found.setdefault(min(found, default=names[0]), []).extend(constants)
+    return {name: " ".join(terms).removeprefix("+ ") for name, terms in sorted(found.items())}, several
 
 
 def _terms(node: ast.expr, sign: str) -> list[tuple[str, ast.expr]]:

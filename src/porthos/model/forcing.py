@@ -149,7 +149,9 @@ class Forcing(ABC):
     def field(self, name: str, body: Body | str, at: ArrayLike, energy: str, within: float) -> Element:
         """A potential of the world coordinates of a point of a body, such as energy="x**2 + 3*cos(y)", in joules.
 
-        `within` is how far the point may go along each axis: a run that leaves that box stops.
+        Terms may have one coordinate each, be polynomials in several, or change with one linear combination only.
+        `within` is how far the point may go along each axis: a run stops where a term
+        leaves what it is made for in that box.
         """
         return self._act(
             p.Field(name=name, body=self._body_name(body, f"field '{name}': body"), at=at, energy=energy, within=within)

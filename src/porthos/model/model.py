@@ -232,7 +232,8 @@ class Model(Joining, Forcing):
         """The pH-DAE of this mechanism; `initial` says what to do with initial values off the constraints.
 
         Joints that are open at the placement are closed, without moving the bodies to `hold`; velocities follow from
-        those of the bodies and from the rates of joints. `system.assembly` says how far each joint was open.
+        those of the bodies and from the rates of joints. `system.assembly` says of each joint how far it was open, and
+        what it bears at the start.
         """
         with undisturbed():  # the first one is loading for the most part
             from porthos.system.assemble import assemble  # a door that opens to the right, see tests/test_rooms.py

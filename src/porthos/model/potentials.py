@@ -19,11 +19,10 @@ from porthos.model.element_base import Element, Joints, Law, Measure, Pull, know
 from porthos.model.expressions import Formula, formula, parts, rates
 from porthos.model.fitting import fitted
 from porthos.model.joints import Cylindrical, Prismatic, Revolute
+from porthos.model.ridges import AXES, ridges
 from porthos.model.rows import InPlane, Row
 from porthos.model.signals import Numbers
 from porthos.notation import Array, positive, vector
-
-AXES = ("x", "y", "z")
 
 
 def fit(where: str, text: str, variable: str, least: float, most: float) -> Array:
@@ -134,9 +133,11 @@ class JointPotential(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Element):
-    """A potential V(x, y, z) of the world coordinates of a point of a body: a sum of terms in one coordinate each.
+    """A potential V(x, y, z) of the world coordinates of a point of a body.
 
-    `at` is the point at the placement; `within` is how far it may go along each axis: a run that leaves the box stops.
+    It is a sum of terms in one coordinate each, of polynomials in several, and of functions of a linear combination.
+    `at` is the point at the placement; `within` is how far it may go along each axis: a run stops where a coordinate,
+    or a linear combination, leaves the values that it has in this box.
     """
 
     body: str
@@ -144,24 +145,33 @@ class Field(Element):
     energy: str
     within: float
     kind: ClassVar[str] = "field"
-    _fits: tuple[tuple[int, str, Array], ...] = field(init=False, repr=False, compare=False)
+    _fits: tuple[tuple[Row, float, str, Array], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         at = vector(self.at, f"{self.where}: at")
         object.__setattr__(self, "at", at)
         object.__setattr__(self, "within", positive(self.within, f"{self.where}: within"))
         try:
-            terms = parts(self.energy, AXES)
+            terms, coupled = parts(self.energy, AXES)
+            several = [ridge for term in coupled for ridge in ridges(term, at)]
         except ModelError as error:
             raise ModelError(f"{self.where}: energy: {error}") from error
-        if not terms:
+        except RecursionError as error:
+            raise ModelError(f"{self.where}: energy: expected an expression that is nested less deeply.") from error
+        if not terms and not several:
             raise ModelError(f"{self.where}: energy: expected an expression in x, y and z, found {self.energy!r}.")
-        fits = tuple(
-            (k, text, fit(self.where, text, name, at[k] - self.within, at[k] + self.within))
+        fits = [
+            self._fit(InPlane(np.eye(3)[k], np.zeros(3), at), text, name, float(at[k]), self.within)
             for name, text in terms.items()
             for k in [AXES.index(name)]
-        )
-        object.__setattr__(self, "_fits", fits)
+        ]
+        for ridge in several:
+            far = self.within * float(np.abs(ridge.direction).sum())
+            fits.append(self._fit(InPlane(ridge.direction, at, at), ridge.text, "s", 0.0, far))
+        object.__setattr__(self, "_fits", tuple(fits))
+
+    def _fit(self, row: Row, text: str, variable: str, middle: float, far: float) -> tuple[Row, float, str, Array]:
+        return row, middle - far, text, fit(self.where, text, variable, middle - far, middle + far)
 
     def sides(self, joints: Joints) -> tuple[str, str]:
         """The ground, in which the field is, and the body."""
@@ -172,12 +182,8 @@ class Field(Element):
         return np.asarray(self.at), np.asarray(self.at)
 
     def laws(self, joints: Joints) -> tuple[Law, ...]:
-        """One law for each coordinate."""
-        at = np.asarray(self.at)
-        return tuple(
-            _law("value", (InPlane(np.eye(3)[k], np.zeros(3), at),), float(at[k]) - self.within, pieces, text)
-            for k, text, pieces in self._fits
-        )
+        """One law for each coordinate, and for each direction of terms in several."""
+        return tuple(_law("value", (row,), least, pieces, text) for row, least, text, pieces in self._fits)
 
 
 POTENTIALS: tuple[type[Element], ...] = (Potential, JointPotential, Field)

@@ -21,12 +21,13 @@ from porthos.results.beams import BeamView, beam_named
 from porthos.results.between import between
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run, times_within
+from porthos.results.uniqueness import Uniqueness, uniqueness
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
 from porthos.system.drives import frozen
 from porthos.system.gears import meshed
 from porthos.system.joint_coordinates import TURN, whole_turns
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import row_memory, undetermined_joints
+from porthos.system.nodal import row_memory
 from porthos.system.origin import Origin
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ class Trajectory(Run):
 
     def _solved(self, rows: slice) -> Array:
         q, v, wrench, angle = (getattr(self.raw, name)[rows] for name in ("q", "v", "wrench", "angle"))
-        return nodal_multipliers(self.system, q, v, wrench, angle)
+        first, free = rows.indices(self.t.size)[0], self.uniqueness.free
+        return nodal_multipliers(self.system, q, v, wrench, angle, {k - first: null for k, null in free.items()})
 
     @cached_property
     def iterations(self) -> IntArray:
@@ -285,11 +287,9 @@ class Trajectory(Run):
         return change - self.in_blocks(lambda rows: (self.raw.work[rows].sum(axis=1),))[0]
 
     @cached_property
-    def undetermined(self) -> tuple[int, ...]:
-        """The joints whose reactions at the start are not unique, because rows repeat others."""
-        q = self.system.still.copy()
-        q[:-1] = self.raw.q[0]
-        return undetermined_joints(self.system, q)
+    def uniqueness(self) -> Uniqueness:
+        """Which reactions are not unique, because rows repeat others: at all recorded times, or at some."""
+        return uniqueness(self.system, self.raw)
 
     def summary(self) -> str:
         """A few lines that say what was computed and how well the balances hold."""
@@ -320,9 +320,7 @@ class Trajectory(Run):
         if self.events:
             told = ", ".join(f"'{event.name}' at t = {event.t:.9g}" for event in self.events[:6])
             lines.append(f"  events            {len(self.events)}: {told}{', ...' if len(self.events) > 6 else ''}")
-        if self.undetermined:
-            names = ", ".join(f"'{self.system.joint_names[k]}'" for k in self.undetermined[:6])
-            lines.append(f"  reactions         not unique in {len(self.undetermined)} joints that repeat rows: {names}")
+        lines += [f"  reactions         {line}" for line in self.uniqueness.lines(self.system, self.t)]
         if self.system.adjustments:
             lines.append("  initial values moved onto the constraints (mass-weighted):")
             lines += [f"    {a}" for a in self.system.adjustments]

@@ -25,7 +25,6 @@ EXACT = 1e-9  # relative: what stays below is kept to round-off, also over milli
 CLOSE = 1e-3  # relative: what stays below is kept to the accuracy of the scheme
 TINY = 1e-300
 LOOKED_AT = 50  # states at which algebraic equations are looked at
-MOST_NAMED = 6  # joints that are named in a warning
 MOST_MOVED = 3  # bodies that are named among the warnings
 
 
@@ -235,12 +234,7 @@ def _warnings(run: Trajectory) -> list[str]:
     found = [f"Initial values were moved onto the constraints: {one}." for one in moved[:MOST_MOVED]]
     if len(moved) > MOST_MOVED:
         found.append(f"So were those of {len(moved) - MOST_MOVED} more bodies; the summary lists them.")
-    if run.undetermined:
-        names = ", ".join(f"'{run.system.joint_names[k]}'" for k in run.undetermined[:MOST_NAMED])
-        more = f" and {len(run.undetermined) - MOST_NAMED} more" if len(run.undetermined) > MOST_NAMED else ""
-        found.append(
-            f"Reactions of {names}{more} are not unique: rows of joints repeat others. Those told are the least."
-        )
+    found += [f"Reactions are {line}. Those told are the least." for line in run.uniqueness.lines(run.system, run.t)]
     if not all(np.isfinite(run.raw.q[rows]).all() for rows in run.raw.blocks()):
         found.append("There are states that are no finite numbers.")
     return found

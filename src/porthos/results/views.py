@@ -9,9 +9,9 @@ import numpy as np
 
 from porthos.notation import Array
 from porthos.quantities import named
-from porthos.results.reactions import joint_reaction
 from porthos.results.run import mean_rate
 from porthos.system.joint_coordinates import TURN, JointCoordinates
+from porthos.system.joint_forces import joint_reaction
 
 if TYPE_CHECKING:
     from porthos.results.trajectory import Trajectory
@@ -173,8 +173,14 @@ class JointView(View):
 
     @property
     def unique(self) -> bool:
-        """Whether the reaction is determined at the start; if joints repeat each other, that of least norm is given."""
-        return self._index not in self._run.undetermined
+        """Whether the reaction is determined at all recorded times; where it is not, that of least norm is given."""
+        return not self.not_unique_at.size
+
+    @property
+    def not_unique_at(self) -> Array:
+        """The recorded times at which the reaction is not determined: all, or those of singular configurations."""
+        found, t = self._run.uniqueness, self._run.t
+        return t if self._index in found.always else t[found.states(self._index)]
 
     @property
     def multipliers(self) -> Array:

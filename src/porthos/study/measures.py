@@ -39,7 +39,7 @@ def end_of(run: AnyRun) -> End:
     """Positions, velocities and multipliers at the end; none of the last where joints repeat rows of others."""
     if isinstance(run, Trajectory):
         last = np.array([0, run.t.size - 1])
-        return End(run.q[-1], run.v[-1], NONE if run.undetermined else run.thinned(last).multipliers[-1])
+        return End(run.q[-1], run.v[-1], NONE if run.uniqueness.always else run.thinned(last).multipliers[-1])
     motion, x = _motion(run.system), run.x[-1]
     if motion is not None:
         return End(*np.split(x, [motion.n, 2 * motion.n]))

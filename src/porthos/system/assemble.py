@@ -71,7 +71,6 @@ def assemble(
     twist = start_twists(system, model, placement, q, given[1], held)
     _require_whole_beams(model, placement, (q, given[0]), (twist, given[1]))
     place(system, given, (q, twist), initial)
-    system.assembly = () if closing is None else closing.joints
     system.held = tuple(body.name for body in model.bodies if body.name in held)
     system.model = snapshot(model, held)
     return system

@@ -93,7 +93,7 @@ def close(model: Model, hold: Iterable[Body | str] = ()) -> Closing:
     if best > CLOSED:
         _refuse(problem, q)
     q = problem.polished(q)
-    result = Closing(q, (), problem.motion(q))
+    result = Closing(q, (), motions(problem.model, problem.placement.q, q))
     gaps = [(joint.name, *joint.gaps, *result.closed(joint).gaps) for joint in model.joints]
     return Closing(q, tuple(JointGap(*gap) for gap in gaps), result.motion)
 
@@ -276,13 +276,14 @@ class _Problem:
             q = moved(q, self.spread(step, metric))
         return q
 
-    def motion(self, q: Array) -> dict[str, Pose]:
-        """The motion of each body from its placement to q."""
-        start, result = self.placement.q, {}
-        for k, body in enumerate(self.model.bodies):
-            turn = q[k, 1:].T @ start[k, 1:]
-            result[body.name] = Pose(q[k, 0] - turn @ start[k, 0], turn)
-        return result
+
+def motions(model: Model, start: Array, q: Array) -> dict[str, Pose]:
+    """The motion of each body from one configuration to another."""
+    result = {}
+    for k, body in enumerate(model.bodies):
+        turn = q[k, 1:].T @ start[k, 1:]
+        result[body.name] = Pose(q[k, 0] - turn @ start[k, 0], turn)
+    return result
 
 
 def _solve(J: Any, r: Array, mu: float) -> Array:
@@ -313,7 +314,7 @@ def _refuse(problem: _Problem, q: Array) -> None:
             cannot.append(k)
     for strong in STRONG:
         q, _ = problem.descend(q, np.where(np.isin(problem.joint, cannot), 1.0, strong), LEAST)
-    closing = Closing(q, (), problem.motion(q))
+    closing = Closing(q, (), motions(problem.model, problem.placement.q, q))
     lines = []
     for k in cannot:
         gap, angle = closing.closed(model.joints[k]).gaps

@@ -13,8 +13,9 @@ from porthos.system.coefficients import moved
 from porthos.system.drives import frozen, inputs_at
 from porthos.system.initial import nearest_velocity
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import reduced_jacobian, twists
+from porthos.system.nodal import twists
 from porthos.system.ranks import INVOLVED, LARGEST_DENSE, dependent_rows
+from porthos.system.repeats import reduced_jacobian
 
 SOON = 2.0  # steps within which a configuration must become singular to be the reason of a failure
 NEAR = 0.02  # part of what sigma was at the start, from which on it counts as zero

@@ -48,10 +48,12 @@ class Front:
                 at += len(part.rows)
 
 
-def rank_and_null_space(groups: Sequence[tuple[tuple[int, ...], Array]], bodies: int) -> tuple[int, Array]:
+def rank_and_null_space(
+    groups: Sequence[tuple[tuple[int, ...], Array]], bodies: int, tolerance: float = RANK_TOLERANCE
+) -> tuple[int, Array]:
     """Rank of the rows of all groups, taken with length one, and an orthonormal basis (R, R - rank) of what vanishes.
 
-    A group has the numbers of its k bodies and its rows (m, 6 k).
+    A group has the numbers of its k bodies and its rows (m, 6 k). What is below `tolerance` counts as zero.
     """
     at: list[dict[int, Front]] = [{} for _ in range(bodies)]
     count, rank, vanishing = 0, 0, []
@@ -71,7 +73,7 @@ def rank_and_null_space(groups: Sequence[tuple[tuple[int, ...], Array]], bodies:
         for part in parts:
             for name in part.bodies:
                 del at[name][id(part)]
-        found, left, null = _eliminated(body, parts)
+        found, left, null = _eliminated(body, parts, tolerance)
         rank += found
         _place(at, left)
         if len(null.rows):
@@ -110,7 +112,7 @@ def _neighbours(fronts: dict[int, Front]) -> int:
     return sum(len(front.bodies) - 1 for front in fronts.values())
 
 
-def _eliminated(body: int, parts: tuple[Front, ...]) -> tuple[int, Front, Front]:
+def _eliminated(body: int, parts: tuple[Front, ...], tolerance: float) -> tuple[int, Front, Front]:
     """The rank of the columns of a body, and of its rows those left at its neighbours and those that vanish."""
     names = tuple(dict.fromkeys([body, *(name for part in parts for name in part.bodies)]))
     place = {name: slice(WIDTH * k, WIDTH * (k + 1)) for k, name in enumerate(names)}
@@ -121,17 +123,17 @@ def _eliminated(body: int, parts: tuple[Front, ...]) -> tuple[int, Front, Front]
         for k, name in enumerate(part.bodies):
             rows[first:last, place[name]] = part.rows[:, WIDTH * k : WIDTH * (k + 1)]
         first = last
-    used, free = _split(rows[:, :WIDTH])
+    used, free = _split(rows[:, :WIDTH], tolerance)
     rest = free.T @ rows[:, WIDTH:]
-    kept, gone = _split(rest)
+    kept, gone = _split(rest, tolerance)
     left = Front(names[1:], kept.T @ rest, mix=free @ kept, parts=parts)
     return used.shape[1], left, Front((), gone.T @ rest, mix=free @ gone, parts=parts)
 
 
-def _split(A: Array) -> tuple[Array, Array]:
+def _split(A: Array, tolerance: float) -> tuple[Array, Array]:
     """Orthonormal bases of the range of A and of what is normal to it."""
     if 0 in A.shape:
         return np.zeros((len(A), 0)), np.eye(len(A))
     U, singular, _ = np.linalg.svd(A)
-    rank = int(np.sum(singular > RANK_TOLERANCE))
+    rank = int(np.sum(singular > tolerance))
     return U[:, :rank], U[:, rank:]

@@ -35,8 +35,8 @@ from porthos.system.tables import constraints_of
 
 if TYPE_CHECKING:
     from porthos.model.model import Model
-    from porthos.system.closing import JointGap
     from porthos.system.initial import Adjustment
+    from porthos.system.joint_starts import Assembly
 
 
 class MechanicalSystem(Named, FullCoordinates, PHDAE):
@@ -69,7 +69,6 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         self.model: Model | None = None  # what it was assembled from, as it was then; None if it was read from a file
         self.held: tuple[str, ...] = ()  # bodies that stayed where they were put when joints were closed
         self.adjustments: tuple[Adjustment, ...] = ()
-        self.assembly: tuple[JointGap, ...] = ()  # of each joint, if some had to be closed
         self._q0, self._v0 = self.still, np.zeros_like(self.still)
         self._joint_coordinates: dict[str, JointCoordinates] = {}  # those that were asked for
 
@@ -208,6 +207,13 @@ class MechanicalSystem(Named, FullCoordinates, PHDAE):
         q, v = self.initial_arrays()
         lam = multipliers(self, q, v, inputs_at(self, 0.0))
         return np.concatenate([self.from_kernel(q), self.from_kernel(v), lam])
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """Of each joint how far it was open and is now, and its force, torque and multipliers at t = 0; print it."""
+        from porthos.system.joint_starts import joint_starts  # it needs this module
+
+        return joint_starts(self)
 
     def initial_arrays(self) -> tuple[Array, Array]:
         """Copies of the initial configuration and velocity as kernel arrays."""

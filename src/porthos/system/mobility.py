@@ -20,7 +20,7 @@ from porthos.model.joint_base import Joint
 from porthos.model.model import Model
 from porthos.model.rows import Angle, Coincide, Distance, InPlane, Mesh, Roll
 from porthos.notation import Array
-from porthos.system.closing import Closing, close, is_open
+from porthos.system.closing import Closing, JointGap, close, is_open
 from porthos.system.fronts import DEPENDENT, last_rows, rank_and_null_space
 from porthos.system.massless import carried, require_held
 
@@ -67,6 +67,7 @@ class Mobility:
     violations: tuple[Violation, ...]
     repeats: tuple[Repeat, ...] = ()  # joint by joint, in the order in which they were added
     drives: tuple[str, ...] = ()  # among the joints
+    closed: tuple[JointGap, ...] = ()  # every joint, if some had to be closed
     beams: int = 0
     nodes: int = 0  # of beams, among the bodies
 
@@ -105,7 +106,8 @@ def mobility(model: Model) -> Mobility:
     """
     if not model.bodies:
         raise ModelError(f"model '{model.name}': there is no body. Add one to its bodies.")
-    jacobian = Jacobian(model, close(model) if is_open(model) else None)
+    closing = close(model) if is_open(model) else None
+    jacobian = Jacobian(model, closing)
     jacobian.require_held()
     rigid = sum(isinstance(body, RigidBody) for body in model.bodies)
     rank, repeats, involved = jacobian.rank()
@@ -119,6 +121,7 @@ def mobility(model: Model) -> Mobility:
         violations=jacobian.violations(),
         repeats=repeats,
         drives=tuple(joint.name for joint in model.joints if isinstance(joint, Drive)),
+        closed=() if closing is None else closing.joints,
         beams=len(model.beams),
         nodes=sum(len(beam.nodes) for beam in model.beams),
     )

@@ -9,20 +9,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from porthos.kernels import nodal
 from porthos.kernels.elimination import factors, right_side
 from porthos.kernels.tables import Mechanism, RowVectors
 from porthos.notation import Array, IntArray
-from porthos.system.coefficients import reduced_blocks
 from porthos.system.constraints import row_vectors
+from porthos.system.drives import frozen
 from porthos.system.gears import meshed
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.ranks import LARGEST_DENSE, left_null_space
+from porthos.system.repeats import least_norm, without
 
 FRICTION_SOLVES = 60  # until friction and the forces of joints, on which it depends, agree; errors shrink by about mu
 SETTLED = 1e-13
-INVOLVED = 1e-8  # share of a row in a combination without force from which it takes part
+SLACK = 1e6  # from which the inverse of a row's pivot, in its largest one, may be that of a row that repeats others
 
 
 def row_memory(system: MechanicalSystem) -> RowVectors:
@@ -71,43 +72,6 @@ def nearest_twists(system: MechanicalSystem, q: Array, v: Array) -> Array:
     return twist
 
 
-def reduced_rows(mech: Mechanism, q: Array) -> Array:
-    """All rows of G P (R, 2, 6), each side by itself."""
-    mech = meshed(mech, q)
-    return reduced_blocks(q, mech.row.body, mech.form.cu, mech.form.cw, *row_vectors(mech, q, constant=1.0))
-
-
-def reduced_jacobian(system: MechanicalSystem, q: Array, rows: IntArray) -> Array:
-    """Some rows of G P (r, 6 N)."""
-    sides, blocks = system.mech.row.body[rows], reduced_rows(system.mech, q)[rows]
-    result = np.zeros((rows.size, q.shape[0], 6))
-    for s in range(2):
-        result[np.arange(rows.size), sides[:, s]] += blocks[:, s]
-    return result[:, :-1].reshape(rows.size, -1)
-
-
-def least_norm(system: MechanicalSystem, q: Array, lam: Array) -> Array:
-    """The multipliers of least norm with the forces of `lam`; only those of closed loops can differ."""
-    rows = system.loop_rows
-    if not 0 < rows.size <= LARGEST_DENSE:
-        return lam
-    null = left_null_space(reduced_jacobian(system, q, rows))
-    result = lam.copy()
-    result[rows] -= null @ (null.T @ lam[rows])
-    return result
-
-
-def undetermined_joints(system: MechanicalSystem, q: Array) -> tuple[int, ...]:
-    """The joints whose reactions at q are not unique: some combination of their rows and others gives no force."""
-    rows = system.loop_rows
-    if not 0 < rows.size <= LARGEST_DENSE:
-        return ()
-    null = left_null_space(reduced_jacobian(system, q, rows))
-    concerned = rows[np.flatnonzero(np.linalg.norm(null, axis=1) > INVOLVED)]
-    first, last = system.mech.joint.first, system.mech.joint.last
-    return tuple(j for j in range(first.size) if np.any((concerned >= first[j]) & (concerned < last[j])))
-
-
 class NodalMatrix:
     """Solves with [P^T M P, (G P)^T; G P, 0] at any configuration; its memory serves all of them."""
 
@@ -124,10 +88,11 @@ class NodalMatrix:
         self._side[first : first + gaps.size] = gaps
         return self._solve(meshed(self.system.mech, q), q)[1][: first - 6].reshape(-1, 6)
 
-    def accelerations(self, q: Array, v: Array, wrench: Array) -> tuple[Array, Array]:
+    def accelerations(self, q: Array, v: Array, wrench: Array, null: csc_array | None = None) -> tuple[Array, Array]:
         """v' (N+1, 4, 3) and the joint multipliers (R,): M v' + G^T lam = f and d/dt (G v) = c''.
 
-        Where rows repeat others, the multipliers of closed loops are those of least norm.
+        Where rows repeat others, the multipliers are those of least norm: without their part in what gives no force,
+        which is `null` if that is known.
         """
         mech, result, first = meshed(self.system.mech, q), np.zeros_like(q), 6 * q.shape[0]
         nodal.acceleration_side(*self._applied(mech, q, v, wrench, result))
@@ -138,16 +103,35 @@ class NodalMatrix:
             if self.system.element_names:
                 self.system.elements.add_forces(q, v, self._side, lam)
             redundant, x = self._solve(mech, q)
-            lam = least_norm(self.system, q, x[rows]) if redundant > 0 else x[rows]
+            if null is not None:
+                lam = without(null, x[rows])
+            else:
+                lam = least_norm(self.system, q, x[rows]) if redundant > 0 else x[rows]
             if last is not None and np.abs(lam - last).max(initial=0.0) <= SETTLED * np.abs(lam).max(initial=0.0):
                 break
         assert lam is not None
         return result + rigid_velocity(self.system, q, x[: first - 6].reshape(-1, 6)), lam
 
+    def slack_rows(self, q: Array, wrench: Array) -> IntArray:
+        """How many joint rows (T,) repeat others, or may nearly do, at configurations q (T, N, 4, 3)."""
+        found, system = np.zeros(len(q), dtype=np.int64), self.system
+        if not system.drives and not system.mech.gear.size:
+            nodal.slack_rows(*self._slack(system.mech, q, found))
+            return found
+        config = system.still.copy()
+        for k in range(len(q)):
+            config[:-1], one = q[k], slice(k, k + 1)
+            nodal.slack_rows(*self._slack(meshed(frozen(system, wrench[k]).mech, config), q[one], found[one]))
+        return found
+
     def samples(self, q: Array, v: Array, wrench: Array) -> Iterator[tuple[Any, tuple[Any, ...]]]:
         """Its kernels and their arguments at a state."""
         yield nodal.solve_at, self._matrix(self.system.mech, q)
         yield nodal.acceleration_side, self._applied(self.system.mech, q, v, wrench, np.zeros_like(q))
+        yield nodal.slack_rows, self._slack(self.system.mech, q[None, :-1], np.zeros(1, dtype=np.int64))
+
+    def _slack(self, mech: Mechanism, q: Array, found: IntArray) -> tuple[Any, ...]:
+        return mech, self.system.layout, q, self.system.still.copy(), self._rows, self._factors, SLACK, found
 
     def _matrix(self, mech: Mechanism, q: Array) -> tuple[Any, ...]:
         return mech, self.system.layout, q, self._side, self._rows, self._factors

@@ -25,9 +25,9 @@ def dependent_rows(G: Array) -> tuple[int, IntArray]:
     return rank, np.flatnonzero(strongest > INVOLVED * strongest.max())
 
 
-def left_null_space(G: Array) -> Array:
+def left_null_space(G: Array, tolerance: float = RANK_TOLERANCE) -> Array:
     """An orthonormal basis (R, R - rank) of the combinations of rows of G that vanish."""
     length = np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300)
     left, singular, _ = np.linalg.svd(G / length, full_matrices=True)
-    rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
+    rank = int(np.sum(singular > tolerance * singular.max(initial=0.0)))
     return np.linalg.qr(left[:, rank:] / length)[0]

@@ -14,7 +14,7 @@ from porthos.model.model import Model
 from porthos.notation import Array
 from porthos.system.coefficients import Placement, inverse_root
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import reduced_jacobian
+from porthos.system.repeats import reduced_jacobian
 
 MISSED = 1e-8  # relative to the largest rate
 

@@ -15,7 +15,7 @@ from porthos.kernels.tables import Layout
 from porthos.notation import Array
 from porthos.system.layout import condensed_layouts
 from porthos.system.mechanical import MechanicalSystem
-from porthos.system.nodal import reduced_rows
+from porthos.system.repeats import reduced_rows
 
 SINGULAR = 1e9  # condition of a tensor of inertia from which a body counts as one without
 RUBBING = 0.3  # ratio of updates where there is friction: how the forces of joints change is not in the matrix
