@@ -293,6 +293,27 @@ def test_units_do_not_matter(scheme, mass, length):
     assert np.ptp(scaled.energy) <= 1e-11 * mass * 9.81 * length
 
 
+def hanging_chain(*masses):
+    """Bars of these masses, each hinged to the one before."""
+    result = ph.Model("chain", gravity=(0, 0, -9.81))
+    for k, mass in enumerate(masses):
+        result.body(f"bar{k}", ph.Box(mass, (1, 0.1, 0.2)), position=(k + 0.5, 0, 0))
+        result.revolute(f"hinge{k}", f"bar{k - 1}" if k else "ground", f"bar{k}", at=(k, 0, 0), axis=(0, 1, 0))
+    return result
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
+def test_masses_of_forty_powers_of_ten_in_one_mechanism(scheme):
+    """The heavy bar swings as if alone, the light ones do not feel how light they are, and energy stays."""
+    run, alone = (ph.simulate(hanging_chain(*masses), scheme, 1e-3, 1.0) for masses in ((1e20, 1.0, 1e-20), (1e20,)))
+    near = ph.simulate(hanging_chain(1e16, 1.0, 1e-16), scheme, 1e-3, 1.0)
+    assert np.ptp(run.energy) < 1e-13 * run.kinetic_energy.max()
+    np.testing.assert_allclose(run["bar0"].position, alone["bar0"].position, atol=1e-12)
+    for name in ("bar1", "bar2"):
+        np.testing.assert_allclose(run[name].position, near[name].position, atol=1e-10)
+    assert run.position_error.max() < 1e-13
+
+
 @pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
 @pytest.mark.parametrize("step", [1e-12, 1e-9, 1e-6])
 def test_tiny_steps(scheme, step):
