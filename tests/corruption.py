@@ -357,7 +357,7 @@ def names_of(call, key, right, value):
     found = [f"'{value}'", f"found {value!r}", *(text for text in (repr(value), str(value)) if len(text) > 2)]
     with suppress(TypeError, ValueError, OverflowError):
         found.append(f"found {np.asarray(value, dtype=np.float64).tolist()}")
-    found += [f"{value}, line"] if key == "path" else []
+    found += [f"{value}, line", f"{value}: "] if key == "path" else []
     part = (*part, *(["name", *found] if key == "name" else found if key == "path" else []))
     with suppress(TypeError):
         found += [f"'{each}'" for each in value if isinstance(each, str)]
