@@ -465,6 +465,15 @@ REFERENCES: tuple[Reference, ...] = (
         STEADY,
     ),
     Reference(
+        "lagrange_top",
+        "orders of the precession",
+        "orders of the precession: PH-MP, PH-MP-GGL, compositions of order 4 and 6",
+        (2, 2, 4, 6),
+        0.05,
+        STEADY,
+    ),
+    Reference("lagrange_top", "spread", "spread of the rate of precession [rad/s]", 0.0, 1e-8, STEADY),
+    Reference(
         "maxwell",
         "state",
         "elongation [m] and speed [m/s] at t = 0.1, 0.3, 1 s",

@@ -142,12 +142,19 @@ def test_200_perturbed_mechanisms(seed):
         model = perturbed_loop(rng, far=(0.1, 0.5, 2.0)[k % 3])
         found = close(model)
         assert max(max(g.distance_left, g.angle_left) for g in found.joints) < 1e-12
+        system = model.assemble()
+        x = system.initial_state()
+        q, v, _ = system.split(x)
+        assert max(max(g.distance_left, g.angle_left) for g in system.assembly) < 1e-12
+        assert max(np.abs(system.g(q)).max(), np.abs(system.G(q) @ v).max()) < 1e-12
     for k in range(5):
         model, joint, gap = (stretched_chain, twisted_slides)[(seed + k) % 2](rng, far=(0.1, 1.0)[k // 2 % 2])
         if k > 2:
             hang_more(model, rng)
         with pytest.raises(ph.InconsistentStateError, match=f"together. {joint} cannot close: a gap of") as error:
             close(model)
+        with pytest.raises(ph.InconsistentStateError, match=f"together. {joint} cannot close: a gap of"):
+            model.assemble()
         (found, unit), (least, wanted) = str(error.value).partition("a gap of ")[2].split()[:2], gap.split()
         assert (float(found), unit) == (pytest.approx(float(least), rel=1e-3), wanted)
         assert str(error.value).count("cannot close") == 1

@@ -50,6 +50,27 @@ def test_crank_has_the_torque_of_the_formula(scheme):
         assert np.abs(run["bar"].angular_velocity[:, 0] - rate).max() < 2e-3
 
 
+@every_scheme
+def test_point_is_led_along_a_path_by_three_drives(scheme):
+    """The end of a bar goes round a slanted circle, and the bar swings about it."""
+    path = ("0.3*cos(2*t) - 0.3", "0.3*sin(2*t) - 0.6*t*exp(-t)", "0.2*sin(2*t) - 0.4*t*exp(-t)")
+    model = ph.Model("led", gravity=(0, 0, -G))
+    model.body("bar", ph.Box(2.0, (0.1, 0.1, 1.0)), position=(0, 0, -0.5))
+    for name, axis, along in zip("xyz", np.eye(3), path, strict=True):
+        model.slide_drive(name, "ground", "bar", at=(0, 0, 0), axis=axis, displacement=ph.Expression(along))
+    run = ph.simulate(model, scheme, 0.01, 4.0)
+    t = run.t
+    place = np.stack([0.3 * np.cos(2 * t) - 0.3, *(a * np.sin(2 * t) - 2 * a * t * np.exp(-t) for a in (0.3, 0.2))], 1)
+    assert np.abs(run["bar"].point((0, 0, 0.5)) - place).max() < 1e-12
+    work = sum(run.port(name).work for name in "xyz")
+    assert np.ptp(work) > 1.0
+    assert np.abs(run.energy - run.energy[0] - work).max() < 1e-11 * np.ptp(work)
+    force = np.stack([run.port(name).output for name in "xyz"], 1)[1:]
+    pushed = np.diff(run.linear_momentum, axis=0) / 0.01 + (0, 0, 2.0 * G)
+    if scheme.order == 2:
+        assert np.abs(force - pushed).max() < 1e-9 * np.abs(pushed).max()
+
+
 def robot():
     """Two bars in a vertical plane; both joints follow a motion, the second one between bodies that move."""
     model = ph.Model("robot", gravity=(0, 0, -G))
@@ -244,6 +265,18 @@ def test_smooth_ramps_begin_and_end_at_rest(begin, length, after, before):
 def test_motions_that_make_no_sense(motion, words):
     with pytest.raises(ph.ModelError, match=rf"turn_drive 'motor': angle.*{words}"):
         crank(motion)
+
+
+@every_scheme
+def test_motion_that_is_no_number_on_the_way(scheme):
+    """It is named with its time, and what was computed is kept."""
+    model = crank(lambda t: 0.2 * t if t <= 0.5 else float("nan"))
+    with pytest.raises(ph.SimulationError, match=r"'motor' at t = 0\.5\d*.*nan") as caught:
+        ph.simulate(model, scheme, 0.01, 1.0)
+    run = caught.value.trajectory
+    assert caught.value.status is ph.Status.BAD_INPUT
+    assert 0.47 < run.t[-1] <= 0.5  # rates are differences, which look ahead
+    assert np.isfinite(run.q).all()
 
 
 def test_axis_that_no_joint_holds():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from catalogue import ALL_SCHEMES, by_name
+from catalogue import ALL_SCHEMES, CONTRACTS, by_name
 from hypothesis import given
 from hypothesis import strategies as st
 from mechanisms import loops, trees, with_elements
@@ -45,8 +45,8 @@ def arm(**coil):
 
 
 def flyer(element):
-    """Two bodies and a bead in the air, joined by one element between the bodies and a hinge."""
-    model = ph.Model("flyer", gravity=(0, 0, -9.81))
+    """Bodies and a bead in space, joined by one element and a hinge; without a fall, whose energy hides all others."""
+    model = ph.Model("flyer")
     model.body("a", ph.Box(1.0, (0.4, 0.2, 0.1)), angular_velocity=(1, 2, -1))
     model.body("b", ph.Box(0.7, (0.2, 0.3, 0.1)), position=(0.6, 0.1, 0), velocity=(0, 0.5, 0.2))
     model.body("c", ph.Box(0.5, (0.3, 0.1, 0.1)), position=(0, 0.4, 0))
@@ -204,9 +204,10 @@ def test_supplied_stored_and_dissipated_energy_close(scheme, part):
     model.load("push", "a", force=ph.Sine((0, 2, 1), 1.0), torque=(0, 0.1, 0))
     inputs = {"e": CONTROLLERS[part][1]()} if part in CONTROLLERS else {}
     run = ph.simulate(model, scheme, 1e-3, 10.0, every=10, inputs=inputs)
-    size = max(run.kinetic_energy.max(), np.ptp(run.energy))
-    supplied = sum(run.port(name).work for name in run.system.channel_names)
-    assert np.abs(run.energy - run.energy[0] - supplied + run.dissipated_energy).max() < 1e-11 * size
+    works = [run.port(name).work for name in run.system.channel_names]
+    size = sum(np.abs(work).max() for work in works) + np.ptp(run.stored_energy) + run.dissipated_energy[-1]
+    defect = run.energy - run.energy[0] - sum(works) + run.dissipated_energy
+    assert np.abs(defect).max() < 2e-12 * size
     if part in ELEMENTS | RUBBING:
         look_at(run, part)
     elif part in BEAMS:
@@ -311,20 +312,36 @@ def sprung():
     model.attraction("pull", "ground", "ball", (2, 2, 2), (0.9, 0.8, 0.3), strength=0.5)
     model.potential("well", "c", "ball", (0, 0.4, 0), (0.9, 0.8, 0.3), "cosh(3*s) - 4*s", (0.02, 5))
     model.bushing("mount", "ground", "c", (0, 0.4, 0), (40, 30, 20), turning_stiffness=(2, 3, 1))
+    model.field("bowl", "ball", (0.9, 0.8, 0.3), "3*x**2 + cosh(y) + z**4", within=6.0)
+    model.joint_potential("cam", "hinge", "-3*cos(2*s) + 2*s**2")
     return model
 
 
-NONLINEAR = [*ALL_SCHEMES, ph.DiscreteGradient()]
+NONLINEAR = [*ALL_SCHEMES, ph.DiscreteGradient(), ph.Composition(ph.DiscreteGradient())]
 
 
 @pytest.mark.parametrize("scheme", NONLINEAR, ids=by_name)
 def test_energy_with_nonlinear_springs_stays_in_every_scheme_that_claims_it(scheme):
-    steps = 100 if isinstance(scheme, ph.DiscreteGradient) else 2000
+    steps = 100 if isinstance(getattr(scheme, "base", scheme), ph.DiscreteGradient) else 2000
     run = ph.simulate(sprung(), scheme, 2e-3, steps * 2e-3)
     assert np.ptp(run.energy) < 1e-11 * np.abs(run.energy[0])
     assert scheme.preserves & {ENERGY, GENERALISED}
     for element in run.system.element_names:
         assert np.ptp(run.element(element).energy) > 1e-5 * run.kinetic_energy.max()
+
+
+def test_no_scheme_that_claims_energy_is_left_out():
+    """Those of the test above are all that claim it of every potential, and hold elements of every kind."""
+
+    def kind(scheme):
+        return type(scheme), type(getattr(scheme, "base", None))
+
+    claiming = {kind(scheme) for scheme in CONTRACTS if scheme.preserves & {ENERGY, GENERALISED}}
+    assert claiming <= {kind(scheme) for scheme in NONLINEAR}
+    assert len(claiming) >= 6
+    assert {each.kind for each in (*KINDS, *POTENTIALS)} - {each.kind for each in sprung().elements} == {
+        "damper", "friction",
+    }  # fmt: skip
 
 
 @every_midpoint
@@ -436,7 +453,7 @@ def test_all_schemes_reach_the_same_state():
         h = 5e-4 if isinstance(scheme, ph.GeneralizedAlpha) else 0.01
         run = ph.simulate(model, scheme, h, 0.2)
         assert np.abs(run.q[-1] - reference).max() < 1e-5, scheme
-        assert np.abs(run.energy[0] - run.energy[-1] - run.dissipated_energy[-1]) < 1e-4 * run.kinetic_energy.max()
+        assert np.abs(run.energy[0] - run.energy[-1] - run.dissipated_energy[-1]) < 2e-3 * run.kinetic_energy.max()
 
 
 # --- friction

@@ -118,7 +118,7 @@ def test_vtk(run, tmp_path):
     np.testing.assert_allclose(numbers(piece.find("PointData/DataArray"))[:8], surface.velocities(30)[:8], atol=1e-5)
     names = ET.parse(tmp_path / sets[0].get("file")).getroot().find("PolyData/FieldData/Array")
     assert bytes(int(code) for code in names.text.split()).decode().split("\0")[:2] == ["bar & co", "bob"]
-    with pytest.raises(ph.PorthosError, match="at least 1"):
+    with pytest.raises(ph.PorthosError, match="frames: expected a whole number >= 1"):
         run.export(tmp_path / "swing.pvd", frames=0)
 
 
@@ -171,9 +171,9 @@ def test_mp4_without_ffmpeg(run, tmp_path, monkeypatch):
     ("options", "words"),
     [
         ({"speed": 1e-4}, "Try speed="),
-        ({"speed": 0}, "speed > 0"),
+        ({"speed": 0}, "speed: expected a positive number"),
         ({"fps": 0}, "fps"),
-        ({"size": (0, 9)}, "32 pixels"),
+        ({"size": (0, 9)}, "expected 32 to 8192 pixels"),
         ({"sped": 2}, "Did you mean 'speed'"),
     ],
 )

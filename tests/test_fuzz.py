@@ -1,5 +1,6 @@
 """A thousand corrupted calls and files: success, or an error of ours that names the part. No traceback, no hang."""
 
+import inspect
 import os
 import re
 import signal
@@ -12,7 +13,8 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from corruption import CALLS, SPOILT, make_files, model, named, names_of
+from corruption import CALLS, SPOILT, make_files, named, names_of
+from fuzzed_models import model
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +100,51 @@ def test_corrupted_arguments(call, data):
 def test_calls_are_right_before_they_are_corrupted(call):
     function, right = CALLS[call]
     function(**right)
+
+
+# --- nothing public is left out
+
+LEFT_OUT = {
+    "errors": "ModelError ModelFileError InconsistentStateError InputError PorthosError ResultError SimulationError "
+    "StructureError Status",
+    "made by Porthos": "ModelFile Modes MechanicalSystem Trajectory StateTrajectory LagrangianTrajectory Beam",
+    "bases of what is spoilt": "Joint PHDAE",
+    "no arguments": "HEDOP5",
+    "between rooms of Porthos": "Trajectory.in_blocks Trajectory.multipliers_of Trajectory.turning Trajectory.turns "
+    "StateTrajectory.summed",
+}
+
+
+def public():
+    """Everything that users call, by name."""
+    yield from ((name, getattr(ph, name)) for name in ph.__all__)
+    for owner in (ph.Model, ph.Trajectory, ph.StateTrajectory):
+        prefix = "" if owner is ph.Model else f"{owner.__name__}."
+        for name, function in inspect.getmembers(owner, inspect.isfunction):
+            if not name.startswith("_") or name == "__getitem__":
+                yield prefix + name, function
+
+
+def arguments(function):
+    """Names of the arguments; further options are those of the function that takes them."""
+    known = inspect.signature(function).parameters.values()
+    return {each.name for each in known if each.kind is not each.VAR_KEYWORD} - {"self"}
+
+
+def test_all_that_is_public_is_corrupted():
+    """Each public function, class and method is called with each of its arguments spoilt, or is named above."""
+    spoilt = {}
+    for call, (_, right) in CALLS.items():
+        spoilt.setdefault(call.split()[0], set()).update(right)
+    named_here = set(" ".join(LEFT_OUT.values()).split())
+    missing = {
+        name: wanted - spoilt.get(name, set())
+        for name, function in public()
+        if name not in named_here and (wanted := arguments(function))
+    }
+    assert not {name: left for name, left in missing.items() if left}
+    assert named_here <= {name for name, _ in public()}
+    assert not named_here & spoilt.keys()
 
 
 # --- user's functions
@@ -244,6 +291,27 @@ def test_units_do_not_matter(scheme, mass, length):
     plain, scaled = run(1.0, 1.0), run(mass, length)
     np.testing.assert_allclose(scaled["bob"].position / length, plain["bob"].position, atol=1e-11)
     assert np.ptp(scaled.energy) <= 1e-11 * mass * 9.81 * length
+
+
+def hanging_chain(*masses):
+    """Bars of these masses, each hinged to the one before."""
+    result = ph.Model("chain", gravity=(0, 0, -9.81))
+    for k, mass in enumerate(masses):
+        result.body(f"bar{k}", ph.Box(mass, (1, 0.1, 0.2)), position=(k + 0.5, 0, 0))
+        result.revolute(f"hinge{k}", f"bar{k - 1}" if k else "ground", f"bar{k}", at=(k, 0, 0), axis=(0, 1, 0))
+    return result
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])
+def test_masses_of_forty_powers_of_ten_in_one_mechanism(scheme):
+    """The heavy bar swings as if alone, the light ones do not feel how light they are, and energy stays."""
+    run, alone = (ph.simulate(hanging_chain(*masses), scheme, 1e-3, 1.0) for masses in ((1e20, 1.0, 1e-20), (1e20,)))
+    near = ph.simulate(hanging_chain(1e16, 1.0, 1e-16), scheme, 1e-3, 1.0)
+    assert np.ptp(run.energy) < 1e-13 * run.kinetic_energy.max()
+    np.testing.assert_allclose(run["bar0"].position, alone["bar0"].position, atol=1e-12)
+    for name in ("bar1", "bar2"):
+        np.testing.assert_allclose(run[name].position, near[name].position, atol=1e-10)
+    assert run.position_error.max() < 1e-13
 
 
 @pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=["PH-MP", "PH-MP-GGL"])

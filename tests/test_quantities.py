@@ -294,7 +294,7 @@ def test_wrong_outputs_are_answered_with_their_line(file, old, new, line, words)
 def test_outputs_in_python():
     for wrong, words in [
         ("energy", "expected a list of names"),
-        ([3], "expected names such as"),
+        ([3], "expected a list of names such as"),
         (3, "expected a list"),
     ]:
         with pytest.raises(ph.ModelError, match=f"outputs: {words}"):

@@ -389,55 +389,54 @@ def test_damaged_journal_is_refused(tmp_path):
 
 
 KILLED = """
-import os, random
-from test_resume import Motor, mechanism, drive
+import mmap, os, random, struct
+from test_resume import Motor, mechanism
 
 march.BLOCK, march.CHUNK = 2**16, 10
 os.fsync = lambda handle: None
 path, seed = sys.argv[1], int(sys.argv[2])
-table = np.zeros((N, 3))
-def inputs(again):
-    given = {"motor": Motor(), "wind": table}
-    return {"motor": given["motor"]} if again else given
 scheme = ph.MidpointGGL()
 ph.simulate(mechanism(), scheme, 1e-3, 0.02, inputs={"motor": Motor()}, out=path)  # loads what is needed
 Path(path).unlink()
-moments = random.Random(seed)
-kills, again = 0, 0
+rng = random.Random(seed)
+moments = sorted(rng.uniform(0.0, 0.95 * N * 1e-3) for _ in range(10))  # of the run, not of the clock on the wall
+clock, kills, again = mmap.mmap(-1, 8), 0, 0  # the clock is shared with the processes
 
 
-def stamp():
-    return Path(path).stat().st_mtime_ns if Path(path).exists() else None
+class Clocked(Motor):
+    def __call__(self, t, y):
+        clock[:] = struct.pack("d", t)
+        return super().__call__(t, y)
 
 
-while True:
-    before, process = stamp(), os.fork()
+for moment in [*moments, np.inf]:
+    clock[:] = struct.pack("d", -1.0)
+    process = os.fork()
     if process == 0:
         if Path(path).exists():
-            ph.resume(path, mechanism(), inputs=inputs(True), progress=False)
+            ph.resume(path, mechanism(), inputs={"motor": Clocked()}, progress=False)
         else:
-            ph.simulate(mechanism(), scheme, 1e-3, N * 1e-3, every=2, inputs=inputs(False), out=path, progress=False)
+            inputs = {"motor": Clocked(), "wind": np.zeros((N, 3))}
+            ph.simulate(mechanism(), scheme, 1e-3, N * 1e-3, every=2, inputs=inputs, out=path, progress=False)
         os._exit(0)
-    if kills < 10:
-        while kills > 0 and stamp() == before:  # but for the first one, each process comes further
-            time.sleep(0.01)
-        time.sleep(moments.uniform(0.0, 0.06))
-        os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        if not os.WIFSIGNALED(status):
-            break
-        kills += 1
-        again += Path(path).exists()
-    else:
-        _, status = os.waitpid(process, 0)
+    ended, status = 0, 0
+    while not ended and struct.unpack("d", clock[:])[0] < moment:
+        time.sleep(0.001)
+        ended, status = os.waitpid(process, os.WNOHANG)
+    if ended:
         break
+    time.sleep(rng.uniform(0.0, 0.02))  # also into the middle of what is written
+    os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    kills += os.WIFSIGNALED(status)
+    again += Path(path).exists()
 print(kills, again, status)
 """
 STEPS = 5000
 
 
 def test_killed_ten_times_at_random_moments(tmp_path):
-    """SIGKILL cannot be caught: the process is gone between any two instructions."""
+    """SIGKILL cannot be caught: the process is gone between any two instructions, at moments all over the run."""
     path = tmp_path / "run.nc"
     with child(KILLED.replace("N ", f"{STEPS} ").replace("(N,", f"({STEPS},"), path, 1) as process:
         out, error = process.communicate(timeout=120)

@@ -1,5 +1,6 @@
 """Runs that go to a file on the way: the same bits as in memory, bounded memory, and a whole file whatever happens."""
 
+import fcntl
 import os
 import pickle
 import signal
@@ -429,6 +430,28 @@ def test_file_that_is_being_written(tmp_path):
             ph.load(path)
         process.communicate("", timeout=60)
     assert ph.load(path).t.size == 11
+
+
+def test_file_that_somebody_holds_open(tmp_path, monkeypatch, small_blocks):
+    """A run waits for who reads its file, not for ever; what was written stays, and the run goes on from it."""
+    path, append, readers = tmp_path / "run.nc", writing.Writer.append, []
+
+    def hold(writer, *block):
+        append(writer, *block)
+        if not readers:
+            readers.append(path.open("rb"))
+            fcntl.flock(readers[0], fcntl.LOCK_SH)
+
+    monkeypatch.setattr(journal, "PATIENCE", 0.0)
+    monkeypatch.setattr(writing.Writer, "append", hold)
+    words = (
+        r"run.nc': expected a file that nobody else has open.*The file holds the run up to t = 0\.07; close it there,"
+    )
+    with pytest.raises(ph.ResultError, match=words):
+        ph.simulate(pendulum(), ph.Midpoint(), 0.01, 0.3, out=path)
+    readers[0].close()
+    assert ph.load(path).t.size == 7 + 1
+    assert_identical(ph.simulate(pendulum(), ph.Midpoint(), 0.01, 0.3), ph.resume(path, pendulum()))
 
 
 def test_energy_error_on_the_way_is_that_of_the_balance():

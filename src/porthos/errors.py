@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from difflib import get_close_matches
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -91,6 +91,11 @@ class SimulationError(PorthosError):
         super().__init__(message)
         self.status = status
         self.trajectory = trajectory
+
+
+def is_among(name: object, known: Container[str]) -> bool:
+    """Whether a name is one of those that are known; what is no text is none of them."""
+    return isinstance(name, str) and name in known
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

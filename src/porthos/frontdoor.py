@@ -28,8 +28,7 @@ from porthos.model.bodies import Body
 from porthos.model.crossings import Crossing
 from porthos.model.model import Model
 from porthos.model.plan import Plan, Python, writable
-from porthos.model.simulation import output_names
-from porthos.notation import Array
+from porthos.notation import Array, file_path, names
 from porthos.quantities import named
 from porthos.results.file_layout import Layout, MechanismLayout, StatesLayout
 from porthos.results.states import StateTrajectory
@@ -111,6 +110,8 @@ def simulate(
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
     check_on_failure(on_failure)
+    if out is not None:
+        out = file_path(out, "simulate: out")
     grid = Grid.of(step, end, every, times)
     if isinstance(scheme, Scheme) and isinstance(model, Model | MechanicalSystem):
         ahead.start(scheme.rule.part)
@@ -122,7 +123,7 @@ def simulate(
     shown = _outputs(system, outputs, start)
     origin = _origin(system, scheme, step, end, every, inputs, times, events, shown) if start is None else None
     watched = as_functions(system, events)
-    if not steps_alone(system, scheme, grid, events):
+    if not steps_alone(system, scheme, grid, watched):
         return judged(_reduced(system, scheme, grid, inputs, progress, out, start, origin), end, on_failure, out)
     keep = None if out is None or livens_of(system, scheme) else Paper(out, system, scheme, grid, events, origin)
     run = walked(Journey(system, scheme, grid, inputs, progress, start, watched, keep), origin)
@@ -157,22 +158,29 @@ class Paper:
         return self.writer
 
 
-def _outputs(system: Descriptor, names: Iterable[str], start: ArrayLike | None) -> tuple[str, ...]:
+def _outputs(system: Descriptor, outputs: Iterable[str], start: ArrayLike | None) -> tuple[str, ...]:
     """The outputs of a run, if its system has them."""
-    found = output_names(names)
+    found = names(outputs, "simulate: outputs")
     if not found:
         return ()
     if start is not None or not isinstance(system, MechanicalSystem):
-        raise PorthosError("simulate: outputs: these are for runs of models from t = 0; name them in run.plot(...).")
-    for name in found:
-        named(name, system.quantities)
+        raise PorthosError(
+            "simulate: outputs: these are for runs of models without `start`; name them in run.plot(...)."
+        )
+    try:
+        for name in found:
+            named(name, system.quantities)
+    except ModelError as error:
+        raise ModelError(f"simulate: outputs: {error}") from error
     return found
 
 
 def as_functions(system: Descriptor, events: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Events as functions of (t, x): those that files hold are made for the system."""
+    if events is None:
+        return None
     if not isinstance(events, Mapping):
-        return events  # none, or what the run will refuse
+        raise PorthosError(f"simulate: events: expected functions of (t, x) by names, found {events!r}.")
     return {name: _event(system, name, one) if isinstance(one, Crossing) else one for name, one in events.items()}
 
 

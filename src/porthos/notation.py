@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -70,6 +70,13 @@ def number(value: Any, what: str, least: float = -np.inf) -> float:
     return float(a)
 
 
+def whole(value: Any, what: str, least: int) -> int:
+    """`value` as a whole number that is not below `least`, or a ModelError that names `what`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or not least <= int(value) <= LARGEST:
+        raise ModelError(f"{what}: expected a whole number >= {least}, found {value!r}.")
+    return int(value)
+
+
 def flag(value: Any, what: str) -> bool:
     """`value` itself if it is True or False, or a ModelError that names `what`."""
     if not isinstance(value, bool | np.bool_):
@@ -83,6 +90,20 @@ def word(value: Any, what: str, known: Sequence[str]) -> str:
         choice = " or ".join([", ".join(f"'{one}'" for one in known[:-1]), f"'{known[-1]}'"])
         raise ModelError(f"{what}: expected {choice}, found {value!r}.")
     return value
+
+
+def names(value: Any, what: str, example: tuple[str, str] = ("bob.position", "energy")) -> tuple[str, ...]:
+    """`value` as names, each once, or a ModelError that names `what` and shows an `example`."""
+    try:
+        found = None if isinstance(value, str) else tuple(value)
+    except Exception:  # noqa: BLE001 - what is no list may raise anything
+        found = None
+    if found is None or not all(isinstance(name, str) and name.strip() for name in found):
+        raise ModelError(f"{what}: expected a list of names such as {[*example]}, found {value!r}.")
+    for name in found:
+        if found.count(name) > 1:
+            raise ModelError(f"{what}: found '{name}' {found.count(name)} times; name it once.")
+    return found
 
 
 def finite(a: Array, what: str) -> Array:
@@ -139,8 +160,8 @@ def normals(axis: Array) -> tuple[Array, Array]:
     return m1, np.cross(axis, m1)
 
 
-def file_path(value: Any) -> Path:
+def file_path(value: Any, what: str = "path") -> Path:
     """`value` as a path, or an error that says what was found instead."""
     if not isinstance(value, str | PathLike) or not str(value).strip() or "\0" in str(value):
-        raise PorthosError(f"path: expected the name of a file, found {value!r}.")
+        raise PorthosError(f"{what}: expected the name of a file, found {value!r}.")
     return Path(value)

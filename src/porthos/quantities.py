@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from porthos.errors import ModelError, nearest
+from porthos.errors import ModelError, is_among, nearest
 
 AXES = ("x", "y", "z")
 VECTOR = tuple(f".{axis}" for axis in AXES)
@@ -182,10 +182,17 @@ def momentary(known: Mapping[str, Meaning]) -> dict[str, Meaning]:
     return {one.name: one for one in (*chosen, *single) if one.single}
 
 
+def check_text(name: Any) -> None:
+    """Refuse what cannot be the name of a quantity."""
+    if not isinstance(name, str):
+        raise ModelError(f"expected the name of a quantity such as 'energy' or 'bob.position', found {name!r}.")
+
+
 def named(name: str, known: Mapping[str, Meaning]) -> Meaning:
     """What a name stands for, or an error with the nearest one."""
-    if name in known:
+    if is_among(name, known):
         return known[name]
+    check_text(name)
     stem, _, end = name.rpartition(".")
     if stem in known and f".{end}" in known[stem].quantity.components:
         return known[stem]._replace(component=known[stem].quantity.components.index(f".{end}"))

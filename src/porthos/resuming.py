@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from porthos.errors import InputError, PorthosError, ResultError
+from porthos.errors import InputError, PorthosError, ResultError, nearest
 from porthos.frontdoor import as_functions, check_on_failure, judged, layout_of, marched, walked
 from porthos.integrate.catalogue import spelled
 from porthos.integrate.checkpoint import ask_again
@@ -121,6 +121,9 @@ def _events(path: Path, plan: Plan, given: Mapping[str, Any] | None) -> dict[str
             f"'{path}': event '{missing[0]}' was a function in Python, which the file does not hold. Give the same one "
             f"again: porthos.resume(path, events={{'{missing[0]}': ...}})."
         )
+    for name in given or {}:
+        if name not in plan.events:
+            raise InputError(f"'{path}': events: the run had no event '{name}'. {nearest(name, plan.events)}")
     return dict(plan.events) | dict(given or {})
 
 

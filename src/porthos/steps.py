@@ -162,7 +162,7 @@ def check_steps(
     if isinstance(step, Reversible):
         raise PorthosError("simulate: times would cut reversible steps; leave them away and use run.at(times).")
     wanted = numbers(times, "simulate: times").reshape(-1)
-    if not np.all((wanted >= 0.0) & (wanted <= end)):
+    if not np.all((wanted == 0.0) | ((wanted >= 1 / LARGEST) & (wanted <= end))):
         raise PorthosError(f"simulate: times: expected numbers between 0 and end = {end!r}, found {wanted.tolist()}.")
     return tuple(wanted.tolist())
 

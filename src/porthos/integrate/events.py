@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -61,8 +60,6 @@ class Watch:
     """Looks at the ends of all steps for changes of sign."""
 
     def __init__(self, given: Mapping[str, Any] | None, t: float, x: Array) -> None:
-        if not isinstance(given, Mapping | NoneType):
-            raise PorthosError(f"simulate: events: expected functions of (t, x) by names, found {given!r}.")
         for name, each in (given or {}).items():
             if not (isinstance(each, Event) or callable(each)):
                 raise PorthosError(f"simulate: events: '{name}': expected a function of (t, x), found {each!r}.")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from porthos.notation import flag
+
 OFTEN = 0.5  # seconds between two looks at the energy
 
 
@@ -26,6 +28,8 @@ def silent(done: int, defect: Callable[[], float] | None = None) -> None:
 @contextmanager
 def progress_bar(name: str, steps: int, h: float, wanted: bool | None) -> Iterator[Progress]:
     """Yields a function that is told the number of steps done, of `steps` steps of h seconds."""
+    if wanted is not None:
+        flag(wanted, "simulate: progress")
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield silent
         return

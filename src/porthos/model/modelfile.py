@@ -148,6 +148,8 @@ def load_model(path: str | Path, changes: Dictionary[str, Any] | None = None) ->
 def save_model(model: Model, path: str | Path, simulation: Simulation | None = None) -> Path:
     """Write a model, and how to run it, as a YAML file that `load_model` turns into the same model again."""
     target = file_path(path)
+    if not isinstance(simulation, Simulation | NoneType):
+        raise ModelError(f"save: simulation: expected ph.Simulation(...), or none, found {simulation!r}.")
     text = to_yaml(model, simulation)
     try:
         target.write_text(text, encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,6 +85,8 @@ class JointPort:
                 f"{self.where}: joint: expected a revolute, cylindrical or prismatic joint, which has an axis to turn "
                 f"about or to slide along, found the {joint.where}. Use a port on a body."
             )
+        if self.kind is not None:
+            word(self.kind, f"{self.where}: kind", get_args(DrivingKind))
         if (self.kind is None and len(kinds) > 1) or self.kind not in (None, *kinds):
             expected = " or ".join(f"'{kind}'" for kind in kinds)
             raise ModelError(f"{self.where}: kind: expected {expected} in the {joint.where}, found {self.kind!r}.")

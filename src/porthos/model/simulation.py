@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from porthos.errors import ModelError
 from porthos.model.crossings import Crossing
 from porthos.model.signals import Input, Numbers
+from porthos.notation import names
 from porthos.steps import Adaptive, Reversible, check_steps
 
 DEFAULT = "MidpointGGL"
@@ -72,20 +73,7 @@ class Simulation:
                     f"events: '{name}': a file holds no function, found one of the type {type(event).__name__}. Use "
                     "ph.Crossing('bob.position.x'), or give it to ph.simulate itself."
                 )
-        object.__setattr__(self, "outputs", output_names(self.outputs))
+        object.__setattr__(self, "outputs", names(self.outputs, "outputs"))
         if isinstance(self.step, Reversible):
             raise ModelError(f"step: a file holds no function, found {self.step!r}. Give it to ph.simulate itself.")
         object.__setattr__(self, "times", check_steps(self.step, self.end, self.every, self.times))
-
-
-def output_names(names: Any) -> tuple[str, ...]:
-    """Names of quantities; whether a model has them is seen when it is known."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ModelError(f"outputs: expected a list of names such as ['bob.position', 'energy'], found {names!r}.")
-    found = tuple(names)
-    for name in found:
-        if not isinstance(name, str):
-            raise ModelError(f"outputs: expected names such as 'bob.position', found {name!r}.")
-        if found.count(name) > 1:
-            raise ModelError(f"outputs: found '{name}' {found.count(name)} times; name it once.")
-    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.notation import Array, IntArray
 from porthos.results.views import described
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def beam_named(run: Trajectory, name: str) -> BeamView:
     """The beam, or an error that names those that there are."""
     beams: dict[str, dict[str, Any]] = {one["name"]: one for one in run.system.description.get("beams", [])}
-    if name not in beams:
+    if not is_among(name, beams):
         known = nearest(str(name), beams) if beams else "It has no beams; model.beam(...) adds one."
         raise PorthosError(f"'{run.system.name}' has no beam '{name}'. {known}")
     return BeamView(run, beams[name])

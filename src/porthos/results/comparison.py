@@ -79,6 +79,8 @@ class Comparison:
 
 def compare(run: Run, other: Run) -> Comparison:
     """Differences run - other at the times that both recorded."""
+    if not isinstance(other, Run):
+        raise PorthosError(f"compare: other: expected a run, found {other!r}.")
     here, there = common_times(run.t, other.t)
     if here.size == 0:
         raise PorthosError(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from porthos.errors import PorthosError
-from porthos.notation import Array
+from porthos.notation import Array, names
 from porthos.results.quantities import all_values, columns_of
 from porthos.results.run import Run
 from porthos.results.state_quantities import STATES, series, state_columns
@@ -44,7 +44,7 @@ def to_pandas(run: Run, *quantities: str) -> pandas.DataFrame:
 
 def write_csv(run: Run, path: Path, quantities: Sequence[str] = ()) -> None:
     """Comma-separated values, every number with all its digits."""
-    to_pandas(run, *quantities).to_csv(path, na_rep="nan")
+    to_pandas(run, *names(quantities, "export: quantities")).to_csv(path, na_rep="nan")
 
 
 def write_parquet(run: Run, path: Path, quantities: Sequence[str] = ()) -> None:
@@ -56,7 +56,7 @@ def write_parquet(run: Run, path: Path, quantities: Sequence[str] = ()) -> None:
             f"'{path}': writing Parquet needs the package pyarrow, which is not installed. "
             "Try `pip install 'porthos[parquet]'`, or a file that ends in .csv."
         ) from error
-    to_pandas(run, *quantities).to_parquet(path)
+    to_pandas(run, *names(quantities, "export: quantities")).to_parquet(path)
 
 
 def write_matlab(run: Run, path: Path) -> None:

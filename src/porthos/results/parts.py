@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.integrate.recording import States, as_march
 from porthos.notation import Array
 from porthos.results.states import StateTrajectory
@@ -22,7 +22,7 @@ def mechanisms(run: StateTrajectory) -> list[str]:
 def part_of(run: StateTrajectory, name: str) -> Trajectory:
     """The run of a part; what its connected ports got is in `run.part(...).port(...)`, as if it had been given."""
     whole, known = run.system, mechanisms(run)
-    if not (isinstance(whole, Interconnection) and name in known):
+    if not (isinstance(whole, Interconnection) and is_among(name, known)):
         hint = nearest(name, known) if known else "States of other systems are run['name'], or run['part: name']."
         raise PorthosError(f"'{whole.name}' has no mechanism '{name}' among its parts. {hint}")
     part, raw, place = whole.parts[name], run.raw, whole.part_place(name)

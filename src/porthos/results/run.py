@@ -15,7 +15,7 @@ from porthos.integrate.catalogue import brief
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import March
 from porthos.integrate.recording import States
-from porthos.notation import Array, IntArray, file_path
+from porthos.notation import Array, IntArray, file_path, numbers
 from porthos.system.descriptor import Descriptor
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Run(ABC):
         """What the energy balance misses since the time before (T,)."""
 
     @abstractmethod
-    def thinned(self, kept: IntArray) -> Run:
+    def thinned(self, kept: ArrayLike) -> Run:
         """The same run with the recorded states `kept` only, increasing from 0, as `simulate(every=...)` keeps them."""
 
     @abstractmethod
@@ -138,12 +138,22 @@ class Run(ABC):
 
 def times_within(t: Array, time: ArrayLike) -> Array:
     """Times as an array, if a run that recorded the times `t` covers them."""
-    times = np.asarray(time, dtype=np.float64)
+    times = numbers(time, "at: time", "one or more times in seconds")
     if times.size and not (times.min() >= t[0] and times.max() <= t[-1]):
         raise PorthosError(
-            f"the run covers t = {t[0]:.6g} to {t[-1]:.6g}, asked for {times.min():.6g} to {times.max():.6g}."
+            f"at: time: the run covers t = {t[0]:.6g} to {t[-1]:.6g}, asked for {times.min():.6g} to {times.max():.6g}."
         )
     return times
+
+
+def rows_within(t: Array, kept: ArrayLike) -> IntArray:
+    """Numbers of recorded states as an array, if they increase and a run that recorded the times `t` has them."""
+    found = numbers(kept, "thinned: kept", "numbers of states such as [0, 10, 20]")
+    if found.ndim != 1 or not found.size or np.any(found % 1) or found[0] < 0 or np.any(np.diff(found) <= 0):
+        raise PorthosError(f"thinned: kept: expected whole numbers >= 0 that increase, found {found.tolist()}.")
+    if found[-1] >= t.size:
+        raise PorthosError(f"thinned: kept: the run has {t.size} states, 0 to {t.size - 1}; found {found[-1]:.6g}.")
+    return found.astype(np.int64)
 
 
 def mean_rate(t: Array, shares: Array) -> Array:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.notation import Array
+from porthos.quantities import check_text
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import ConnectionView, StateTrajectory
 from porthos.results.stored_states import StoredLagrangian
@@ -66,8 +67,9 @@ def series(run: StateTrajectory) -> dict[str, Series]:
 def chosen(run: StateTrajectory, name: str) -> tuple[Series, int | None]:
     """The quantity that a name stands for, and which of its numbers; None if all."""
     known = series(run)
-    if name in known:
+    if is_among(name, known):
         return known[name], None
+    check_text(name)
     stem, _, index = name.rpartition(".")
     if stem in known and index.isdecimal() and int(index) < len(known[stem].columns):
         return known[stem], int(index)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.integrate.recording import States
 from porthos.notation import Array, IntArray
-from porthos.results.run import Run, mean_rate, times_within
+from porthos.results.run import Run, mean_rate, rows_within, times_within
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
 
@@ -113,12 +113,13 @@ class StateTrajectory(Run):
     def connection(self, name: str) -> ConnectionView:
         """What went through a connection of an interconnected system."""
         known = self.connections
-        if name not in known:
+        if not is_among(name, known):
             raise PorthosError(f"system '{self.system.name}' has no connection '{name}'. {nearest(name, known)}")
         return ConnectionView(self, known[name])
 
-    def thinned(self, kept: IntArray) -> Self:
+    def thinned(self, kept: ArrayLike) -> Self:
         """The same run with the recorded states `kept` only, increasing from 0, as `simulate(every=...)` keeps them."""
+        kept = rows_within(self.t, kept)
         first, last = np.concatenate([[0], kept[:-1] + 1]), kept[-1] + 1  # of each interval between kept states
         arrays: dict[str, Any] = {}
         for one in fields(self.raw):

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError, Status, nearest
+from porthos.errors import PorthosError, Status, is_among, nearest
 from porthos.integrate.events import Occurrence
 from porthos.integrate.recording import States
 from porthos.integrate.tableaus import gauss
@@ -124,7 +124,7 @@ class StoredStates(StateTrajectory):
 
     def connection(self, name: str) -> ConnectionView:
         """What went through a connection of an interconnected system."""
-        if name not in self.connections:
+        if not is_among(name, self.connections):
             raise PorthosError(
                 f"system '{self.system.name}' has no connection '{name}'. {nearest(name, self.connections)}"
             )

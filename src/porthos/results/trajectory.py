@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.integrate.events import Occurrence
 from porthos.integrate.march import ARRAYS, March
 from porthos.integrate.projection import projected
@@ -20,7 +20,7 @@ from porthos.notation import Array, IntArray
 from porthos.results.beams import BeamView, beam_named
 from porthos.results.between import between
 from porthos.results.reactions import nodal_multipliers
-from porthos.results.run import Run, times_within
+from porthos.results.run import Run, rows_within, times_within
 from porthos.results.uniqueness import Uniqueness, uniqueness
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
 from porthos.system.drives import frozen
@@ -95,7 +95,7 @@ class Trajectory(Run):
     def port(self, name: str) -> PortView | DriveView:
         """A load or port, or a drive, which is a port with a motion as its input."""
         names = self.system.channel_names
-        if not (isinstance(name, str) and name in names):
+        if not is_among(name, names):
             raise PorthosError(f"'{self.system.name}' has no load, port or drive '{name}'. {nearest(name, names)}")
         index = names.index(name)
         return PortView(self, index) if index < len(self.system.terminals) else DriveView(self, index)
@@ -105,8 +105,9 @@ class Trajectory(Run):
         parts = [compute(rows) for rows in self.raw.blocks()]
         return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
-    def thinned(self, kept: IntArray) -> Trajectory:
+    def thinned(self, kept: ArrayLike) -> Trajectory:
         """The same run with the recorded states `kept` only, increasing from 0, as `simulate(every=...)` keeps them."""
+        kept = rows_within(self.t, kept)
         within = [kept[(kept >= rows.start) & (kept < rows.stop)] - rows.start for rows in self.raw.blocks()]
         first = np.concatenate([[0], kept[:-1] + 1])  # of each interval between kept states
         arrays: dict[str, Any] = {}

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from porthos.notation import Array
+from porthos.notation import Array, vector
 from porthos.quantities import named
 from porthos.results.run import mean_rate
 from porthos.system.joint_coordinates import TURN, JointCoordinates
@@ -70,9 +71,9 @@ class BodyView(View):
         d, v = self._run.raw.q[:, self._index, 1:], self._run.raw.v[:, self._index, 1:]
         return 0.5 * np.cross(d, v).sum(axis=1)
 
-    def point(self, at: Array) -> Array:
+    def point(self, at: ArrayLike) -> Array:
         """World path (T, 3) of the body-fixed point `at`, in the body frame that the user gave."""
-        return self.position + np.einsum("tkj,j->tk", self.rotation, np.asarray(at, dtype=np.float64))
+        return self.position + np.einsum("tkj,j->tk", self.rotation, vector(at, f"point: at: of body '{self.name}'"))
 
 
 class JointView(View):

@@ -176,7 +176,7 @@ class Writer:
         except BlockingIOError as error:
             raise ResultError(
                 f"'{self.path}': expected a file that nobody else has open, found that another process holds it (a "
-                f"dataset that was not closed?). {self._advice()}"
+                f"dataset that was not closed?). {self._advice('close it there')}"
             ) from error
         except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as either of them
             reason = getattr(error, "strerror", None) or str(error)
@@ -185,10 +185,10 @@ class Writer:
                 f"Expected a folder that exists, that you may write to and that has room. {self._advice()}"
             ) from error
 
-    def _advice(self) -> str:
+    def _advice(self, remedy: str = "make room") -> str:
         if self._place == self.path and self._count:
             on = " then go on with porthos.resume" if self.resumable else " then run it anew"
-            return f"The file holds the run up to t = {self._reached:.6g}; make room,{on}."
+            return f"The file holds the run up to t = {self._reached:.6g}; {remedy},{on}."
         return "Choose another place for it." if self._plan else "Save it elsewhere; the run itself is not lost."
 
 

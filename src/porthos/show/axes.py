@@ -47,8 +47,9 @@ def canvas(ax: Axes | None, panel: tuple[float, float] = PANEL) -> tuple[Figure,
     if ax is None:
         figure, axes = new_figure(panel=panel)
         return figure, axes[0]
+    figure = figure_of(ax)
     dress(ax)
-    return figure_of(ax), ax
+    return figure, ax
 
 
 def canvases(ax: Sequence[Axes] | None, what: str, panel: tuple[float, float] = PANEL) -> tuple[Figure, list[Axes]]:
@@ -62,6 +63,8 @@ def canvases(ax: Sequence[Axes] | None, what: str, panel: tuple[float, float] = 
 
 def figure_of(ax: Axes) -> Figure:
     """The figure that holds the axes."""
+    if not isinstance(ax, Axes):
+        raise PorthosError(f"ax: expected axes of Matplotlib, such as those of plt.subplots(), found {ax!r}.")
     figure = ax.get_figure()
     while figure is not None and not isinstance(figure, Figure):
         figure = figure.figure  # axes of a subfigure

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from porthos.errors import PorthosError
-from porthos.notation import Array
+from porthos.notation import Array, number, positive, vector
 from porthos.results.run import nearest_states
 from porthos.results.trajectory import Trajectory
 from porthos.show.axes import INK, MATERIALS, PALETTE
@@ -28,7 +28,7 @@ from porthos.show.meshes import Surface
 from porthos.show.scene import Scene, scene_of
 
 DPI = 100
-SMALLEST = 32  # pixels
+SMALLEST, LARGEST = 32, 8192  # pixels
 MOST = 1500  # pictures of a film
 DARKEST = 0.45  # brightness of a face that is seen from the side
 COLOURS = 96  # of a GIF
@@ -112,9 +112,10 @@ class Film:
 
 
 def write_gif(
-    run: Trajectory, path: Path, fps: int = 20, speed: float = 1.0, size: tuple[int, int] = (640, 480)
+    run: Trajectory, path: Path, fps: float = 20, speed: float = 1.0, size: tuple[int, int] = (640, 480)
 ) -> None:
     """A GIF of `fps` pictures a second, `speed` seconds of the run in each second of the film."""
+    fps, speed, size = _checked(path, fps, speed, size)
     images = [
         Image.fromarray(picture[:, :, :3]).quantize(COLOURS, dither=Image.Dither.NONE)
         for picture in _pictures(run, path, fps, speed, size)
@@ -123,12 +124,13 @@ def write_gif(
 
 
 def write_mp4(
-    run: Trajectory, path: Path, fps: int = 30, speed: float = 1.0, size: tuple[int, int] = (960, 720)
+    run: Trajectory, path: Path, fps: float = 30, speed: float = 1.0, size: tuple[int, int] = (960, 720)
 ) -> None:
     """An MP4 film (H.264) of `fps` pictures a second; needs ffmpeg. Width and height have to be even."""
+    fps, speed, size = _checked(path, fps, speed, size)
     program = _ffmpeg(path)
     if size[0] % 2 or size[1] % 2:
-        raise PorthosError(f"'{path}': size: expected even numbers of pixels, found {size[0]} x {size[1]}.")
+        raise PorthosError(f"export: '{path}': size: expected even numbers of pixels, found {size[0]} x {size[1]}.")
     source = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{size[0]}x{size[1]}", "-r", str(fps), "-i", "-"]
     target = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]
     command = [program, "-y", "-loglevel", "error", *source, *target]
@@ -147,20 +149,26 @@ def write_mp4(
         raise PorthosError(f"'{path}': ffmpeg could not write the film: {said or f'exit code {process.returncode}'}.")
 
 
-def _pictures(run: Trajectory, path: Path, fps: int, speed: float, size: tuple[int, int]) -> Iterator[Array]:
+def _checked(path: Path, fps: float, speed: float, size: tuple[int, int]) -> tuple[float, float, tuple[int, int]]:
+    """What a film is to be like, or an error that says which of it makes no sense."""
+    where = f"export: '{path}'"
+    width, height = vector(size, f"{where}: size", 2, example=(640, 480)).tolist()
+    if min(width, height) < SMALLEST or max(width, height) > LARGEST:
+        raise PorthosError(
+            f"{where}: size: expected {SMALLEST} to {LARGEST} pixels each way, found {width:g} x {height:g}."
+        )
+    return number(fps, f"{where}: fps", least=1.0), positive(speed, f"{where}: speed"), (int(width), int(height))
+
+
+def _pictures(run: Trajectory, path: Path, fps: float, speed: float, size: tuple[int, int]) -> Iterator[Array]:
     """Pictures of the states nearest to the times of a film."""
-    if not (fps >= 1 and np.isfinite(speed) and speed > 0.0):
-        raise PorthosError(f"'{path}': expected fps >= 1 and speed > 0, found fps = {fps} and speed = {speed}.")
-    if min(size) < SMALLEST:
+    length = float(run.t[-1] - run.t[0]) / speed
+    if length * fps > MOST:
         raise PorthosError(
-            f"'{path}': size: expected at least {SMALLEST} pixels each way, found {size[0]} x {size[1]}."
+            f"export: '{path}': the film would have {length * fps:.0f} pictures, more than {MOST}. "
+            f"Try speed={speed * length * fps / MOST * 1.05:.2g}, or fewer pictures a second than fps={fps}."
         )
-    count = 1 + round((run.t[-1] - run.t[0]) / speed * fps)
-    if count > MOST:
-        raise PorthosError(
-            f"'{path}': the film would have {count} pictures, more than {MOST}. "
-            f"Try speed={speed * count / MOST * 1.05:.2g}, or fewer pictures a second than fps={fps}."
-        )
+    count = 1 + round(length * fps)
     frames = nearest_states(run.t, np.linspace(run.t[0], run.t[-1], count))
     kept, again = np.unique(frames, return_inverse=True)
     film = Film(run.thinned(kept), size)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.notation import Array, vector
 from porthos.results.trajectory import Trajectory
 from porthos.show.beam_solids import inner_nodes
@@ -111,8 +111,14 @@ class Picture:
         names: list[str] = [body["name"] for body in self._bodies]
         shown = not points and len(names) <= MANY
         paths = []
-        for label, (body, at) in points.items():
-            if body not in names:
+        for label, point in points.items():
+            if not isinstance(point, tuple | list) or len(point) != 2:
+                raise PorthosError(
+                    f"report: points: '{label}': expected a body and a point in its frame, such as "
+                    f"('crank', (0.1, 0, 0)), found {point!r}."
+                )
+            body, at = point
+            if not is_among(body, names):
                 raise PorthosError(f"report: points: '{label}': there is no body '{body}'. {nearest(body, names)}")
             run = next(run for run in self._runs if body in run.system.body_names)
             values = run[body].point(vector(at, f"report: points: '{label}'"))

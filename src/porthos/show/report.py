@@ -18,6 +18,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from types import NoneType
 
 from matplotlib.figure import Figure
 from PIL import Image
@@ -66,6 +67,9 @@ def notebook(run: Run) -> str:
 
 def page(run: Run, figures: Mapping[str, Figure] | None = None, points: Points | None = None) -> str:
     """The text of the page."""
+    for what, given in (("figures", figures), ("points", points)):
+        if not isinstance(given, Mapping | NoneType):
+            raise PorthosError(f"report: {what}: expected a dictionary of {what} by their names, found {given!r}.")
     stage, model = _staged(run, points)
     player = _player("player.js")
     left_out = run.t.size - stage.kept.size
@@ -144,6 +148,9 @@ def _typeset(words: str) -> str:
 
 
 def _figures(figures: Mapping[str, Figure]) -> str:
+    for caption, figure in figures.items():
+        if not isinstance(caption, str) or not isinstance(figure, Figure):
+            raise PorthosError(f"report: figures: expected figures by their captions, found {caption!r}: {figure!r}.")
     if not figures:
         return ""
     shown = "\n".join(_figure(caption, figure) for caption, figure in figures.items())

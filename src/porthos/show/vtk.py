@@ -12,8 +12,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
-from porthos.errors import PorthosError
-from porthos.notation import Array
+from porthos.notation import Array, whole
 from porthos.results.trajectory import Trajectory
 from porthos.show.meshes import Surface
 from porthos.show.scene import scene_of
@@ -26,9 +25,8 @@ TYPES = {"<f4": "Float32", "<i4": "Int32"}
 
 def write_vtk(run: Trajectory, path: Path, frames: int = MOST) -> None:
     """Write at most `frames` surfaces, evenly spread over the run."""
-    if frames < 1:
-        raise PorthosError(f"'{path}': frames: expected at least 1, found {frames}.")
-    some = run.thinned(spread(run.t.size, frames))
+    count = whole(frames, f"export: '{path}': frames", least=1)
+    some = run.thinned(spread(run.t.size, count))
     surface = Surface(some, scene_of(some))
     folder = path.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)

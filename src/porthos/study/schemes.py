@@ -19,6 +19,7 @@ from porthos.integrate.composition import Composition
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import Contract
 from porthos.model.model import Model
+from porthos.results.run import Run
 from porthos.results.verdict import TINY
 from porthos.steps import Adaptive, count_steps
 from porthos.study.measures import AnyRun, End, end_of, energy_defect, gaps, kept_momenta, momentum_drift
@@ -163,19 +164,43 @@ def compare(
     systems, with a quarter of the smallest step. Wall times are the least of three runs that record the end alone.
     """
     system = model.assemble() if isinstance(model, Model) else model
-    chosen = [spelled(scheme) if isinstance(scheme, str) else scheme for scheme in schemes]
-    if not chosen or not len(steps):
-        raise PorthosError("compare: expected at least one scheme and one step, found none.")
+    if not isinstance(system, Descriptor):
+        raise PorthosError(f"compare: model: expected a model or a system, found {model!r}.")
+    chosen, steps = _chosen(schemes), _some("steps", steps, "numbers or ph.Adaptive(...)")
     for h in steps:
         if not isinstance(h, Adaptive):
             count_steps(h, end, 1)
+    if not isinstance(reference, Run | None):
+        raise PorthosError(f"compare: reference: expected a run to the same end, or none, found {reference!r}.")
     exact = _reference(system, steps, end, inputs) if reference is None else reference
     if abs(exact.t[-1] - end) > 1e-9 * end:
-        raise PorthosError(f"compare: expected a reference that ends at t = {end:g}, found t = {exact.t[-1]:g}.")
+        raise PorthosError(f"compare: expected a reference to end = {end:g}, found one to t = {exact.t[-1]:g}.")
     problem = _Problem(system, end, inputs, end_of(exact), kept_momenta(exact))
     trials = tuple(problem.trial(scheme, h) for scheme in chosen for h in steps)
     sizes = dict(zip(ERRORS, (float(np.abs(part).max(initial=TINY)) for part in problem.exact), strict=True))
     return SchemeStudy(system.name, end, exact.scheme, trials, sizes)
+
+
+def _some(what: str, given: Any, expected: str) -> list[Any]:
+    """A list with one value at least."""
+    listed = given.ndim > 0 if isinstance(given, np.ndarray) else isinstance(given, Sequence)
+    found = list(given) if listed and not isinstance(given, str | bytes) else []
+    if not found:
+        raise PorthosError(f"compare: {what}: expected a list of {expected}, at least one, found {given!r}.")
+    return found
+
+
+def _chosen(given: Any) -> list[Contract]:
+    """Schemes, some of which may be names."""
+    found = _some("schemes", given, "schemes such as ph.Gauss(2), or their names")
+    try:
+        chosen = [spelled(scheme) if isinstance(scheme, str) else scheme for scheme in found]
+    except PorthosError as error:
+        raise PorthosError(f"compare: schemes: {error}") from error
+    for scheme in chosen:
+        if not isinstance(scheme, Contract):
+            raise PorthosError(f"compare: schemes: expected a scheme such as ph.Gauss(2), found {scheme!r}.")
+    return chosen
 
 
 def compare_file(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from porthos.errors import InconsistentStateError, ModelError, nearest
+from porthos.errors import InconsistentStateError, ModelError, is_among, nearest
 from porthos.model.bodies import STILL, Body, Pose, RigidBody, least_turn, rotation_matrix
 from porthos.model.element_base import Element
 from porthos.model.gears import GearJoint
@@ -101,11 +101,13 @@ def close(model: Model, hold: Iterable[Body | str] = ()) -> Closing:
 def held_bodies(model: Model, hold: Iterable[Body | str]) -> set[str]:
     """The names of the bodies to hold: those named here, and those that are always held."""
     names = [body.name for body in model.bodies]
-    if not isinstance(hold, Iterable):
-        raise ModelError(f"model '{model.name}': hold: expected bodies or their names, found {hold!r}.")
-    held: list[Any] = [getattr(part, "name", part) for part in ([hold] if isinstance(hold, str) else hold)]
+    try:
+        parts = [hold] if isinstance(hold, str) else list(hold)
+    except Exception as error:  # what is no list may raise anything
+        raise ModelError(f"model '{model.name}': hold: expected bodies or their names, found {hold!r}.") from error
+    held: list[Any] = [getattr(part, "name", part) for part in parts]
     for name in held:
-        if not isinstance(name, str) or name not in names:
+        if not is_among(name, names):
             raise ModelError(f"model '{model.name}': hold: found no body {name!r}. {nearest(name, names)}")
     return {*held, *(body.name for body in model.bodies if body.hold)}
 

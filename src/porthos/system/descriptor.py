@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 from porthos.notation import Array
 from porthos.system.check import difference_jacobian
 
@@ -150,13 +150,13 @@ class Descriptor(ABC):
 
     def port(self, name: str) -> slice:
         """The columns of B that belong to a port."""
-        if name not in self.ports:
+        if not is_among(name, self.ports):
             raise PorthosError(f"system '{self.name}' has no port '{name}'. {nearest(name, self.ports)}")
         return self.ports[name]
 
     def block(self, name: str) -> slice:
         """The place of a part of the state."""
-        if name not in self.blocks:
+        if not is_among(name, self.blocks):
             raise PorthosError(f"system '{self.name}' has no state '{name}'. {nearest(name, self.blocks)}")
         return self.blocks[name]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from porthos.errors import ModelError
+from porthos.notation import flag, names
 from porthos.system.generated import GeneratedTerms
 from porthos.system.lagrangian_system import LagrangianSystem
 from porthos.system.symbolic import symbolise
@@ -86,12 +88,24 @@ class NumericLagrangian(LagrangianSystem):
         name: str = "Lagrangian",
         quadratic_in_v: bool = True,
     ) -> None:
-        names, ports = list(coordinates), dict(inputs or {})
+        where = f"Lagrangian '{name}'"
+        places = names(coordinates, f"{where}: coordinates", ("x", "y"))
+        rates = None if velocities is None else names(velocities, f"{where}: velocities", ("u", "v"))
+        if not places or (rates is not None and len(rates) != len(places)):
+            raise ModelError(f"{where}: expected as many velocities as coordinates, found {places} and {rates}.")
+        if not isinstance(inputs, Mapping | NoneType):
+            raise ModelError(f"{where}: inputs: expected columns by names of ports, found {inputs!r}.")
+        ports = dict(inputs or {})
         terms = FunctionTerms(
-            name, len(names), L, gradient, constraints, jacobian, dissipation, list(ports.values()), quadratic_in_v
+            name,
+            len(places),
+            L,
+            gradient,
+            constraints,
+            jacobian,
+            dissipation,
+            list(ports.values()),
+            flag(quadratic_in_v, f"{where}: quadratic_in_v"),
         )
-        at = np.zeros(len(names))
-        widths = {
-            port: np.size(column(at) if callable(column) else column) // len(names) for port, column in ports.items()
-        }
-        super().__init__(name, terms, names, velocities or [f"{each}dot" for each in names], widths, initial)
+        widths = dict(zip(ports, terms.widths, strict=True))
+        super().__init__(name, terms, places, rates or [f"{each}dot" for each in places], widths, initial)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porthos.errors import PorthosError, nearest
+from porthos.errors import PorthosError, is_among, nearest
 
 
 class Named:
@@ -26,6 +26,6 @@ class Named:
         return self._index("force element", self.element_names, name)
 
     def _index(self, what: str, names: tuple[str, ...], name: str) -> int:
-        if not (isinstance(name, str) and name in names):
+        if not is_among(name, names):
             raise PorthosError(f"system '{self.name}' has no {what} '{name}'. {nearest(name, names)}")
         return names.index(name)

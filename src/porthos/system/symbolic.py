@@ -108,6 +108,8 @@ def symbolise(
     import sympy as sp
 
     t = sp.Symbol("t") if time is None else time
+    if not isinstance(t, sp.Symbol):
+        raise ModelError(f"Lagrangian '{name}': time: expected a symbol such as sympy.Symbol('t'), found {time!r}.")
     rows = [constraints] if isinstance(constraints, sp.Expr | sp.Eq) else constraints
     _require_lists(name, coordinates=coordinates, velocities=() if velocities is None else velocities, constraints=rows)
     plain = _plain_symbols(name, list(coordinates), velocities, t)

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from porthos.errors import ModelError
-from porthos.notation import Array
+from porthos.notation import Array, finite, numbers
 from porthos.system.check import difference_gradient, difference_jacobian
-from porthos.system.watching import called
+from porthos.system.watching import FunctionError, called
 
 TINY = 1e-20  # the complex step; nothing is subtracted, so it can be as small as that
+REAL, COMPLEX = "biuf", "c"  # kinds of numbers
 WRONG = 1e-6  # relative gap between complex steps and differences that means a function does not go with them
 
 
@@ -99,23 +100,65 @@ class FunctionTerms(Terms):
         quadratic: bool,
     ) -> None:
         self._name, self.n, self.quadratic = name, n, quadratic
-        self._L, self._gradient = self._named("L", L), None if gradient is None else self._named("gradient", gradient)
-        self.rheonomic = constraints is not None and len(inspect.signature(constraints).parameters) == 2
-        g, G = (None if each is None else _of_time(each) for each in (constraints, jacobian))
-        self._g = (lambda t, q: np.zeros(0)) if g is None else self._named("constraints", g)
-        self._G = None if G is None else self._named("jacobian", G)
-        self._D = self._named("dissipation", _of_q(np.zeros((n, n)) if dissipation is None else dissipation))
-        self._columns = [self._named("inputs", _of_q(column)) for column in inputs]
+        self._L = self._named("L", L, 1)
+        self._gradient = None if gradient is None else self._named("gradient", gradient, 2 * n)
+        self.rheonomic = constraints is not None and self._takes("constraints", constraints) == 2
         at = 0.1 + 0.8 * np.arange(n) / max(1, n)
-        self.m = np.size(self._g(0.0, at))
+        self._g = self._of_time("constraints", (lambda t, q: np.zeros(0)) if constraints is None else constraints)
+        self.m = finite(self._g(0.0, at), self._where("constraints")).size
+        if constraints is not None:
+            self._g = self._of_time("constraints", constraints, self.m)
+        self._G = None if jacobian is None else self._of_time("jacobian", jacobian, self.m * n)
+        self._D = self._of_q("dissipation", np.zeros((n, n)) if dissipation is None else dissipation, n * n)
+        self._columns = [self._of_q("inputs", column) for column in inputs]
+        self.widths = [self._width(column(at)) for column in self._columns]
         self.active = np.ones((1 + self.m, n))
-        self.k = self.Bt(0.0, at, at).shape[1]
+        self.k = sum(self.widths)
         self._examine(at, at[::-1].copy())
 
-    def _named(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the user's whose errors have a name."""
-        where = f"Lagrangian '{self._name}': {what}"
-        return lambda *arguments: called(where, function, *arguments)
+    def _where(self, what: str) -> str:
+        return f"Lagrangian '{self._name}': {what}"
+
+    def _named(self, what: str, function: Callable[..., Any], count: int | None = None) -> Callable[..., Array]:
+        """A function of the user's whose errors have a name, and which gives so many numbers."""
+        where = self._where(what)
+
+        def found(*arguments: Any) -> Any:
+            value = called(where, function, *arguments)
+            kinds = REAL + COMPLEX if any(np.iscomplexobj(each) for each in arguments) else REAL
+            return _as_numbers(where, value, kinds, count)
+
+        return found
+
+    def _takes(self, what: str, function: Any) -> int:
+        """How many arguments a function has."""
+        try:
+            return len(inspect.signature(function).parameters)
+        except Exception as error:  # of another class, it may raise anything
+            raise ModelError(
+                f"{self._where(what)}: expected a function of q or of (t, q), found {function!r}."
+            ) from error
+
+    def _of_time(self, what: str, function: Callable[..., Any], count: int | None = None) -> Callable[..., Array]:
+        """A function of (t, q) from one of q or of (t, q)."""
+        named = self._named(what, function, count)
+        return named if self._takes(what, function) == 2 else lambda t, q: named(q)
+
+    def _of_q(self, what: str, given: Any, count: int | None = None) -> Callable[[Array], Array]:
+        """A function of q from one, or from numbers."""
+        if callable(given):
+            return self._named(what, given, count)
+        constant = _as_numbers(self._where(what), numbers(given, self._where(what)), REAL, count)
+        return lambda q: constant
+
+    def _width(self, column: Array) -> int:
+        """How many inputs a port has whose matrix this is."""
+        if column.size == 0 or column.size % self.n:
+            raise ModelError(
+                f"{self._where('inputs')}: expected {self.n} generalised forces for each input, found "
+                f"{column.tolist()}."
+            )
+        return column.size // self.n
 
     def _examine(self, q: Array, v: Array) -> None:
         """Refuse functions whose derivatives, given or by complex steps, disagree with differences."""
@@ -135,19 +178,19 @@ class FunctionTerms(Terms):
 
     def L(self, q: Array, v: Array) -> float:
         """The Lagrangian."""
-        return float(self._L(q, v))
+        return float(self._L(q, v)[0])
 
     def Lq(self, q: Array, v: Array) -> Array:
         """dL/dq."""
         if self._gradient is not None:
-            return np.asarray(self._gradient(q, v)[0], dtype=np.float64)
-        return _complex_step(lambda at: self._L(at, v), q)
+            return self._gradient(q, v)[: self.n]
+        return _complex_step(lambda at: self._L(at, v)[0], q)
 
     def Lv(self, q: Array, v: Array) -> Array:
         """dL/dv."""
         if self._gradient is not None:
-            return np.asarray(self._gradient(q, v)[1], dtype=np.float64)
-        return _complex_step(lambda at: self._L(q, at), v)
+            return self._gradient(q, v)[self.n :]
+        return _complex_step(lambda at: self._L(q, at)[0], v)
 
     def second(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Lqq, Lqv, Lvv, the first and the last made symmetric."""
@@ -160,13 +203,13 @@ class FunctionTerms(Terms):
 
     def g(self, t: float, q: Array) -> Array:
         """The constraints."""
-        return np.asarray(self._g(t, q), dtype=np.float64).reshape(-1)
+        return self._g(t, q)
 
     def G(self, t: float, q: Array) -> Array:
         """dg/dq."""
         if self._G is not None:
-            return np.asarray(self._G(t, q), dtype=np.float64).reshape(self.m, self.n)
-        return _complex_step(lambda at: np.reshape(self._g(t, at), -1), q).T.reshape(self.m, self.n)
+            return self._G(t, q).reshape(self.m, self.n)
+        return _complex_step(lambda at: self._g(t, at), q).T.reshape(self.m, self.n)
 
     def g_t(self, t: float, q: Array) -> Array:
         """dg/dt."""
@@ -177,7 +220,7 @@ class FunctionTerms(Terms):
         if self._G is not None and not self.rheonomic:
             return self.G(t, q) @ v
         moved = self._g(t + 1j * TINY if self.rheonomic else t, q + 1j * TINY * v)
-        return np.reshape(_derivative(moved), -1)
+        return _derivative(moved)
 
     def curvature(self, t: float, q: Array, v: Array, lam: Array) -> tuple[Array, Array, Array]:
         """Differences of G v + g_t and G^T lambda."""
@@ -187,21 +230,24 @@ class FunctionTerms(Terms):
 
     def D(self, t: float, q: Array, v: Array) -> Array:
         """The damping matrix."""
-        return np.asarray(self._D(q), dtype=np.float64)
+        return self._D(q).reshape(self.n, self.n)
 
     def Bt(self, t: float, q: Array, v: Array) -> Array:
         """The input matrix."""
-        columns = [np.reshape(np.asarray(column(q), dtype=np.float64), (self.n, -1)) for column in self._columns]
+        columns = [column(q).reshape(self.n, width) for column, width in zip(self._columns, self.widths, strict=True)]
         return np.hstack([np.zeros((self.n, 0)), *columns])
 
 
-def _of_time(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """A function of (t, q) from one of q or of (t, q)."""
-    return function if len(inspect.signature(function).parameters) == 2 else lambda t, q: function(q)
-
-
-def _of_q(given: Any) -> Callable[[Array], Any]:
-    return given if callable(given) else lambda q: given
+def _as_numbers(where: str, value: Any, kinds: str, count: int | None) -> Array:
+    """What a function gave as a flat array, if it is numbers of such kinds, and so many."""
+    try:
+        found = np.asarray(value)
+    except Exception:  # noqa: BLE001 - an object of another class may raise anything
+        found = np.asarray(None)
+    if found.dtype.kind not in kinds or count not in (None, found.size):
+        expected = "numbers" if count is None else "a number" if count == 1 else f"{count} numbers"
+        raise FunctionError(f"{where}: expected {expected}, found {value!r}.")
+    return found.reshape(-1) if found.dtype.kind in COMPLEX else found.reshape(-1).astype(np.float64, copy=False)
 
 
 def _complex_step(f: Callable[[Any], Any], x: Array) -> Array:
@@ -211,7 +257,8 @@ def _complex_step(f: Callable[[Any], Any], x: Array) -> Array:
 
 def _derivative(value: Any) -> Any:
     """That of a function at a complex step; a NaN without an imaginary part is none."""
-    return np.imag(value) / TINY + 0.0 * np.real(value)
+    with np.errstate(invalid="ignore"):
+        return np.imag(value) / TINY + 0.0 * np.real(value)
 
 
 def _smooth(f: Callable[[Array], Array], x: Array) -> Array:
