@@ -1,11 +1,12 @@
 """What a step of a scheme over states costs beside its linear algebra: factorisations and solves timed within a run.
 
-Run by `python -m benchmarks.families`; prints the table that docs/performance.md quotes, and fails if a step of some
-scheme takes more than three times its linear algebra.
+Run by `python -m benchmarks.families`; prints the tables that docs/performance.md quotes, and fails if a step of some
+scheme takes more than three times its linear algebra. With the word `compiled` it prints only the rows of `Midpoint`,
+`MidpointGGL`, their compositions and `Livens`, which are compiled on mechanisms: there the calls of a step are counted,
+and each is timed alone (`benchmarks.compiled`).
 
-Not in it are `Midpoint`, `MidpointGGL`, their compositions and `Livens`, which are compiled on mechanisms
-(`benchmarks.phases` times the parts of a step), and `IDA` and `SciPy`, whose steps are inside a library. A composition
-of a scheme over states is steps of that scheme.
+Not in it are `IDA` and `SciPy`, whose steps are inside a library, and `Livens` on Lagrangians, whose work is to
+evaluate the functions of L (`benchmarks.lagrangian`). A composition of a scheme over states is steps of that scheme.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from unittest.mock import patch
 
 import porthos as ph
+from benchmarks.compiled import Cost, compiled_costs
 from benchmarks.models import chain
 from benchmarks.porthos_adapter import model
 from porthos.integrate import generalized_alpha, half_explicit, index_one, newton, partitioned
@@ -76,17 +78,6 @@ def metered() -> Iterator[Meter]:
         yield meter
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Of one step: seconds in all and in linear algebra, factorisations, solves, unknowns of the largest matrix."""
-
-    total: float
-    algebra: float
-    factorisations: float
-    solves: float
-    unknowns: int
-
-
 def seconds(system: MechanicalSystem, scheme: StateScheme, steps: int) -> float:
     """Processor time of a run, which other work on the machine does not lengthen much."""
     begin = time.process_time()
@@ -123,21 +114,26 @@ def name_of(scheme: StateScheme) -> str:
     return f"{type(scheme).__name__}({stages}{', ggl=True' if getattr(scheme, 'ggl', False) else ''})"
 
 
+def line(name: str, cost: Cost) -> bool:
+    """Print the row of a scheme; returns whether it takes too long."""
+    us, ratio = 1e6, cost.total / cost.algebra
+    each = f"{us * cost.total:.3g} | {us * cost.total / cost.unknowns:.2g}"
+    counts = f"{cost.factorisations:.2g}, {cost.solves:.3g}"
+    print(f"| {name} | {cost.unknowns} | {each} | {counts} | {us * cost.algebra:.3g} | {ratio:.1f} |", flush=True)
+    return ratio > ALLOWED
+
+
 def main() -> None:
     """Print a table for each size."""
-    missed = []
+    missed, all_of_them = [], sys.argv[1:] != ["compiled"]
     for size in SIZES:
         system = model(chain(size, "spherical", 1)).assemble()
         print(f"\n| chain-{size}, ball joints | unknowns | us a step | us a step and unknown |", end="")
         print(" matrices, solves a step | us of linear algebra | step/algebra |\n|" + " --- |" * 7)
-        for scheme in SCHEMES:
-            cost, us = measured(system, scheme), 1e6
-            each = f"{us * cost.total:.3g} | {us * cost.total / cost.unknowns:.2g}"
-            counts = f"{cost.factorisations:.2g}, {cost.solves:.3g}"
-            ratio = f"{us * cost.algebra:.3g} | {cost.total / cost.algebra:.1f}"
-            print(f"| {name_of(scheme)} | {cost.unknowns} | {each} | {counts} | {ratio} |", flush=True)
-            if cost.total > ALLOWED * cost.algebra:
+        for scheme in SCHEMES if all_of_them else ():
+            if line(name_of(scheme), measured(system, scheme)):
                 missed.append(f"{name_of(scheme)} on {size} bars")
+        missed += [f"{name} on {size} bars" for name, cost in compiled_costs(size).items() if line(name, cost)]
     if missed:
         sys.exit(f"More than {ALLOWED:g} times the linear algebra: {', '.join(missed)}.")
 

@@ -94,6 +94,26 @@ def _crank(inertias: str, energy: float) -> tuple[Reference, ...]:
     )
 
 
+def _long() -> tuple[Reference, ...]:
+    two = "pendulum and double pendulum, 240 s, LobattoPair(3), Murua(3), with ggl"
+    kept, shape = "kept by the method", (2, 3)
+    # 000, 7.3.1 shows some 1e-8 and 1e-5 J with 0.2 and 0.4 of our steps
+    bounds = (5e-5, 2e-7, 2e-7), (2e-3, 4e-5, 4e-5)
+    law = "symmetric and symplectic methods"
+    found = (
+        ("long_energy", f"largest error of energy [J], {two}", np.zeros(shape), bounds, "no drift: bounds"),
+        ("long_drift", f"mean energy of the last quarter less that of the first, over the largest error, {two}",
+         np.zeros(shape), ((0.01, 0.01, 0.01), (0.15, 0.15, 1.0)), law),
+        ("long_growth", f"error of energy in the last quarter over that in the first, {two}", np.ones(shape),
+         ((0.001,) * 3, (0.5,) * 3), law),
+        ("long_gap", "|g| of Murua(3) in the last quarter over that in the first, both pendulums", (1, 1),
+         (0.001, 0.5), law),
+        ("long_positions", "largest |g| [m^2] over 240 s, all but Murua(3)", 0.0, 1e-14, kept),
+        ("long_velocities", "largest |G v| [m^2/s] over 240 s, all", 0.0, 1e-14, kept),
+    )  # fmt: skip
+    return tuple(Reference("partitioned_methods", *each) for each in found)
+
+
 DAE = "DAE test set"
 
 
@@ -509,6 +529,7 @@ REFERENCES: tuple[Reference, ...] = (
         "partitioned_methods", "positions", "largest |g| [m^2], all but Murua(2)", 0.0, 1e-13, "kept by the method"
     ),
     Reference("partitioned_methods", "velocities", "largest |G v| [m^2/s], all", 0.0, 1e-13, "kept by the method"),
+    *_long(),
     Reference(
         "pendulum",
         "P",
@@ -600,6 +621,30 @@ REFERENCES: tuple[Reference, ...] = (
         (1.9627189947226, -0.0048022282997),
         1e-11,
         "equations in two angles, SciPy DOP853",
+    ),
+    Reference(
+        "small_mass",
+        "pair_middle",
+        "error of LobattoPair(3), t = 0.2 s, 1e-6 kg in the middle, h = 5e-4: positions [m], velocities [m/s]",
+        (0, 0),
+        (2e-11, 1e-8),
+        "Murua(4)",
+    ),
+    Reference(
+        "small_mass",
+        "pair_tip",
+        "error of LobattoPair(3), t = 0.2 s, 1e-10 kg at the tip, h = 2e-3: positions [m], velocities [m/s]",
+        (0, 39),
+        (4e-7, 0.5),
+        "h^2/m2 times what viscosity leaves",
+    ),
+    Reference(
+        "small_mass",
+        "pair_orders",
+        "orders of LobattoPair(3) there, 1e-10 kg at the tip",
+        (2, 2),
+        0.1,
+        "theory: an explicit last stage",
     ),
     Reference(
         "spring_pendulum",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks import compiled
 from benchmarks.claims import EXUDYN, GGL, MIDPOINT, claims
 from benchmarks.claims import MUJOCO as RK4
 from benchmarks.equal_accuracy import ALPHA, BASE, MUJOCO, TRAPEZOIDAL, TREE, in_words, shortfalls
@@ -70,3 +71,15 @@ def test_what_must_hold_per_step(change, broken, worst):
     assert [k for k, claim in enumerate(found) if not claim.holds] == ([] if broken is None else [broken])
     if worst:
         assert found[broken].worst == worst
+
+
+def test_calls_of_compiled_steps_are_counted_in_plain_python():
+    """One matrix a step; PH-MP solves once an iteration, PH-MP-GGL for velocities too; compositions have 5 substeps."""
+    found = compiled.counted(2)
+    for name, (_, substeps) in compiled.SCHEMES.items():
+        factorisations, solves, iterations = found[name]
+        assert factorisations == pytest.approx(substeps, abs=0.1), name
+        if "GGL" in name:
+            assert solves >= 2 * iterations >= 2 * substeps, name
+        else:
+            assert solves == iterations >= substeps, name

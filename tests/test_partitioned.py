@@ -45,6 +45,51 @@ def test_order_with_rigid_bodies_loads_and_an_input(scheme):
     assert defects[1] < defects[0] / 2 ** (scheme.order - 1)
 
 
+# scheme, order of its own multipliers, coarser number of steps
+MULTIPLIERS = [
+    (ph.LobattoPair(2), 1, 16), (ph.LobattoPair(3), 2, 16), (ph.Murua(1), 2, 16), (ph.Murua(2), 2, 16),
+    (ph.Murua(2, ggl=True), 2, 16), (ph.RadauIIA(3), 3, 16),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scheme", "own", "steps"), MULTIPLIERS, ids=[named(scheme) for scheme, *_ in MULTIPLIERS])
+def test_orders_of_multipliers_on_a_lagrangian(scheme, own, steps):
+    """Those of the method, and those recomputed from q and v, which have the order of the method.
+
+    A slider-crank with M(q) and damping; the reference are the multipliers of Radau IIA with five stages themselves.
+    """
+    end = 0.4
+    exact = ph.simulate(lagrangians.crank(), ph.RadauIIA(5), end / 128, end)["lambda"]
+    found = []
+    for n in (steps, 2 * steps):
+        run = ph.simulate(lagrangians.crank(), scheme, end / n, end)
+        at = exact[:: 128 // n]
+        errors = np.abs(run["lambda"] - at), np.abs(run.multipliers[:, 0] - at)
+        found.append([error[1:].max() for error in errors])
+    assert np.log2(np.divide(*found)) == pytest.approx([own, scheme.order], abs=0.2), found
+    assert found[1][1] < found[1][0] / (3 if own == scheme.order else 100)
+
+
+def test_multipliers_of_a_pendulum_and_of_systems_that_have_none(tmp_path):
+    """The rod x^2 + y^2 = 1 pulls with 2 lambda = -3 g y after rest beside the pivot, g = 10; a file keeps it."""
+    x, y, u, v = sp.symbols("x y u v", real=True)
+    options = {"constraints": [x**2 + y**2 - 1], "initial": ([1.0, 0.0], [0.0, 0.0]), "name": "rod"}
+    system = ph.Lagrangian((u**2 + v**2) / 2 - 10 * y, [x, y], [u, v], **options)
+    run = ph.simulate(system, ph.LobattoPair(3), 0.05, 1.0)
+    assert run.multipliers[:, 0] == pytest.approx(-15 * run["y"], abs=1e-4)
+    assert np.abs(run["lambda"] + 15 * run["y"]).max() > 1e-2
+    back = ph.load(run.save(tmp_path / "rod.nc"))
+    assert np.array_equal(back.multipliers, run.multipliers)
+    assert np.array_equal(
+        ph.load(back.save(tmp_path / "again.nc")).thinned(np.array([0, 3])).multipliers[1], run.multipliers[3]
+    )
+    free = ph.simulate(duffing(), ph.Gauss(1), 0.1, 0.2)
+    with pytest.raises(ph.PorthosError, match="is no Lagrangian with constraints"):
+        _ = free.multipliers
+    with pytest.raises(ph.PorthosError, match="has no recomputed multipliers: expected the run"):
+        _ = ph.load(free.save(tmp_path / "free.nc")).multipliers
+
+
 # --- structure
 
 

@@ -10,6 +10,7 @@ from catalogue import by_name
 from scipy.integrate import solve_ivp
 from test_drives import robot
 from test_schemes import driven_model
+from two_rods import END, GRID, double_pendulum, reference
 
 import porthos as ph
 from gallery import heavy_top, slider_crank
@@ -234,6 +235,24 @@ def test_states_between_recorded_ones_have_orders_four_and_three():
     assert np.array_equal(run.at(run.t[-1])["top"].position[0], run["top"].position[-1])
     with pytest.raises(ph.PorthosError, match=r"the run covers t = 0 to 0\.1"):
         run.at([0.05, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "orders"), [(ph.RadauIIA(3), (4, 4)), (ph.RadauIIA(4), (5, 5)), (ph.LobattoIIIC(4), (4, 3))], ids=repr
+)
+def test_collocation_methods_have_their_polynomials_between_states(scheme, orders):
+    """Of order s + 1 in positions and velocities; others are cubic. Seen on the double pendulum."""
+    exact, times, errors = reference(), END * np.arange(GRID + 1) / GRID, []
+    for steps in (8, 16):
+        run = ph.simulate(double_pendulum(), scheme, END / steps, END)
+        found = run.at(times)
+        errors.append([np.abs(found.q - exact[:, :6]).max(), np.abs(found.v - exact[:, 6:12]).max()])
+        assert np.abs(run.at(run.t).q - run.q).max() < 1e-13
+        assert np.abs(run.at(run.t).v - run.v).max() < 1e-13
+    assert np.log2(np.divide(*errors)) == pytest.approx(orders, abs=0.3), errors
+    few = ph.simulate(double_pendulum(), scheme, END / 16, END, every=2).at(times)  # without all steps: cubic
+    assert np.abs(few.v - exact[:, 6:12]).max() > 1e-4
+    assert np.abs(run.thinned(np.arange(0, 17, 2)).at(times).v - few.v).max() < 1e-13
 
 
 def test_states_between_those_of_a_file_follow_drives(tmp_path):

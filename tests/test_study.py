@@ -64,11 +64,14 @@ def pendulum_with_rod() -> ph.Lagrangian:
 
 
 def test_constrained_lagrangian_and_schemes_that_do_not_suit_it():
-    """Orders of q, v and lambda on index 2; energy relative to what moves, though H is zero."""
+    """Orders of q, v and recomputed multipliers on index 2; energy relative to what moves, though H is zero.
+
+    Velocities of Gauss miss along the rod, which changes |v|^2, and with it the pull, by the square only.
+    """
     steps = [0.02, 0.01, ph.Adaptive(rtol=1e-4, atol=1e-4)]
     study = ph.compare(pendulum_with_rod(), ["RadauIIA(2)", "Gauss(2)", "MidpointGGL", "IDA"], steps, 0.2)
     names = study.schemes
-    for name, expected in zip(names[:2], ((3, 3, 2), (4, 2, 0)), strict=True):
+    for name, expected in zip(names[:2], ((3, 3, 3), (4, 2, 4)), strict=True):
         orders = [study.order(name, f"{what}_error") for what in ("position", "velocity", "multiplier")]
         assert orders == pytest.approx(expected, abs=0.1), name
     coarse, fine, adaptive = study.of(names[0])

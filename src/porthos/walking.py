@@ -26,12 +26,14 @@ from porthos.integrate.progress import progress_bar
 from porthos.integrate.recording import Recorder, States
 from porthos.integrate.reduced_steps import ReducedRecorder, ReducedSteps
 from porthos.integrate.reversible_march import march_reversibly, require_reversible
+from porthos.integrate.runge_kutta import Gauss, RadauIIA
 from porthos.integrate.scheme import Contract, Scheme
 from porthos.integrate.signals import Signals
 from porthos.integrate.state_march import march_states
 from porthos.integrate.state_scheme import OwnSteps, StateScheme
 from porthos.integrate.walk import Walk
 from porthos.notation import Array
+from porthos.results.between import Collocation
 from porthos.results.lagrangian import LagrangianTrajectory
 from porthos.results.states import StateTrajectory
 from porthos.results.trajectory import Trajectory
@@ -44,6 +46,7 @@ from porthos.system.mechanical import MechanicalSystem
 
 log = logging.getLogger(__name__)
 MISSED = 1e-6  # relative gap of an algebraic equation that is worth a warning
+CUBIC = 2  # stages up to which cubic interpolation is as good as the polynomial of a collocation method
 SHOWN = 1000  # parts in which a bar shows the progress of adaptive steps
 
 
@@ -212,7 +215,11 @@ def _walked(
         return StateTrajectory(system, states, scheme=journey.named)
     raw = walk.recorder.raw(states) if walk.store is None else walk.store.raw()
     assert isinstance(raw, March)
-    return Trajectory(system, raw, journey.named, states.events)
+    run = Trajectory(system, raw, journey.named, states.events)
+    if isinstance(scheme, Gauss | RadauIIA) and scheme.stages > CUBIC and len(states.increments) == len(states.t) - 1:
+        positions, velocities = states.increments[..., : system.n], states.increments[..., system.n : 2 * system.n]
+        run.collocation = Collocation(states.tableau, positions, velocities, system.slots)
+    return run
 
 
 def _marched(walk: Walk, grid: Grid) -> States:

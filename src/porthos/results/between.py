@@ -1,19 +1,39 @@
 """States of a mechanism between those recorded: the cubic with the positions and velocities at both ends (Hermite).
 
-q = q0 + theta h v0 + theta^2 (3 a - b) + theta^3 (b - 2 a),   a = q1 - q0 - h v0, b = h (v1 - v0), theta = (t - t0)/h.
+q = q0 + theta h v0 + theta^2 (3 a - b) + theta^3 (b - 2 a),   a = q1 - q0 - h v0, b = h (v1 - v0), theta = (t - t0)/h,
+
+or, of collocation methods with three stages and more, their polynomials q0 + sum_j b_j(theta) W_j, the same for v.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from porthos.integrate.march import March
-from porthos.notation import Array
+from porthos.integrate.tableaus import Tableau
+from porthos.notation import Array, IntArray
 
 
-def between(raw: March, times: Array, loads: int) -> March:
+@dataclass(frozen=True, eq=False)
+class Collocation:
+    """The polynomials of all steps of a run."""
+
+    tableau: Tableau
+    increments: Array  # (T - 1, s, n) of coordinates
+    rates: Array  # (T - 1, s, n) of their velocities
+    slots: IntArray  # (n,) of the coordinates among those of kernels
+
+    def moved(self, full: Array, increments: Array, steps: IntArray, theta: Array) -> Array:
+        """States (K, N, 4, 3) at the beginnings of these steps, moved to the parts theta of them."""
+        weights = np.array([self.tableau.weights(part) for part in theta.tolist()])
+        there = full.reshape(len(full), -1).copy()
+        there[:, self.slots] += np.einsum("ks,ksn->kn", weights, increments[steps])
+        return there.reshape(full.shape)
+
+
+def between(raw: March, times: Array, loads: int, collocation: Collocation | None = None) -> March:
     """States at any times (K,) of a run with `loads` loads and ports before its drives.
 
     Inputs are interpolated linearly, motions of drives as positions are; work and losses are not known.
@@ -26,7 +46,12 @@ def between(raw: March, times: Array, loads: int) -> March:
     h = part.t[end] - part.t[begin]
     h[h == 0.0] = 1.0  # a run of one state
     theta = (times - part.t[begin]) / h
-    q, v = _cubic(theta, h, part.q[begin], part.v[begin], part.q[end], part.v[end])
+    if collocation is None:
+        q, v = _cubic(theta, h, part.q[begin], part.v[begin], part.q[end], part.v[end])
+    else:
+        steps = np.minimum(first, t.size - 2)
+        q = collocation.moved(part.q[begin], collocation.increments, steps, theta)
+        v = collocation.moved(part.v[begin], collocation.rates, steps, theta)
     share = theta[:, None, None]
     wrench = (1 - share) * part.wrench[begin] + share * part.wrench[end]
     a, b = part.wrench[begin, loads:], part.wrench[end, loads:]

@@ -50,6 +50,9 @@ def to_dataset(run: StateTrajectory) -> xarray.Dataset:
     for one in found.values():
         if one.group == WHOLE:
             variables[one.name] = ("time", one.values, {"long_name": _long(one)})
+    if run.recomputes:
+        name = "multipliers that belong to the accelerations at the recorded states"
+        variables["multipliers"] = (("time", "constraint"), run.multipliers, {"long_name": name})
     more = {"system": repr(system), PLACES: places_of(run, list(dict.fromkeys(one.owner for one in links)))}
     return unfilled(xarray.Dataset(variables, coordinates, attributes(run) | more))
 

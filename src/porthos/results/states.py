@@ -17,6 +17,7 @@ from porthos.notation import Array, IntArray
 from porthos.results.run import Run, mean_rate, rows_within, times_within
 from porthos.system.descriptor import Descriptor
 from porthos.system.interconnect import Interconnection
+from porthos.system.lagrangian_system import LagrangianSystem
 
 if TYPE_CHECKING:
     import xarray
@@ -194,6 +195,31 @@ class StateTrajectory(Run):
         Lobatto IIIC.
         """
         return np.diff(self.H, prepend=self.H[0]) - self.raw.supply.sum(axis=1) + self.raw.dissipated
+
+    # --- multipliers
+
+    @property
+    def recomputes(self) -> bool:
+        """Whether the system is a Lagrangian with constraints, so that `multipliers` are known."""
+        return isinstance(self.system, LagrangianSystem) and self.system.m > 0
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers (T, m) of a Lagrangian that belong to the accelerations at its states, with the order of q and v.
+
+        run["lambda"] are those of the method itself, which may have less. NaN where the inputs are.
+        """
+        system, found = self.system, []
+        if not isinstance(system, LagrangianSystem) or not system.m:
+            raise PorthosError(
+                f"system '{system.name}' is no Lagrangian with constraints, whose multipliers belong to accelerations. "
+                f"Algebraic states are as the method gives them: run[...] with one of {list(system.blocks)}."
+            )
+        for x, u, t in zip(self.x, self.u, self.t.tolist(), strict=True):
+            q, v, lam = system.split(x)
+            known = np.isfinite(x).all() and np.isfinite(u).all()
+            found.append(system.accelerations(q, v, u, t)[1] if known else np.full_like(lam, np.nan))
+        return np.array(found)
 
     # --- dense output
 

@@ -118,6 +118,21 @@ class StoredStates(StateTrajectory):
         return self.kept["H"]
 
     @property
+    def recomputes(self) -> bool:
+        """Whether the file has `multipliers`."""
+        return "multipliers" in self.kept
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers (T, m) of a Lagrangian with constraints, as they were recomputed when the file was written."""
+        if not self.recomputes:
+            raise PorthosError(
+                f"the file of '{self.system.name}' has no recomputed multipliers: expected the run of a Lagrangian "
+                f"with constraints. States are as the method gave them: run[...], one of {list(self.system.blocks)}."
+            )
+        return self.kept["multipliers"]
+
+    @property
     def connections(self) -> Mapping[str, tuple[str, ...]]:
         """Name of each connection and of the ports it joins."""
         return {name: tuple(ports) for name, ports in self._places["connections"].items()}
@@ -189,7 +204,7 @@ def read_states(attributes: Mapping[str, Any], variables: Mapping[str, Array]) -
         iterations=variables["iterations"].astype(np.int64), increments=np.zeros((0, 1, x.shape[1])), tableau=gauss(1),
         status=Status[attributes["status"]], message=attributes["message"], events=tuple(events),
     )  # fmt: skip
-    names = ("H", "generalized_energy", "momentum_gap", "position_error", *OF_LINKS.values())
+    names = ("H", "multipliers", "generalized_energy", "momentum_gap", "position_error", *OF_LINKS.values())
     kept = {name: variables[name] for name in names if name in variables}
     kind = StoredLagrangian if "generalized_energy" in kept else StoredStates
     return kind(system, raw, attributes["scheme"], kept, places)

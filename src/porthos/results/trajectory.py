@@ -18,7 +18,7 @@ from porthos.integrate.projection import projected
 from porthos.kernels import balances
 from porthos.notation import Array, IntArray
 from porthos.results.beams import BeamView, beam_named
-from porthos.results.between import between
+from porthos.results.between import Collocation, between
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run, rows_within, times_within
 from porthos.results.uniqueness import Uniqueness, uniqueness
@@ -58,6 +58,7 @@ class Trajectory(Run):
     ) -> None:
         self.system, self.raw, self.scheme, self.events = system, raw, scheme, events
         self.origin = origin  # of what it was made; None if that is not known
+        self.collocation: Collocation | None = None  # for `at`, of methods that have it and steps that are all recorded
         self._turns: Callable[[int], IntArray] | None = None  # where its states alone do not tell them
 
     @property
@@ -136,11 +137,12 @@ class Trajectory(Run):
         """States at any times within the run, as a run of its own: `run.at(0.37)["slider"].position`.
 
         Positions are cubic between recorded states, with an error of fourth order in their distance; velocities are
-        the rates of positions, of third order. Both are as good as the scheme at best. Inputs are interpolated
-        linearly; work, losses and the power balance are NaN.
+        the rates of positions, of third order. `Gauss` and `RadauIIA` with s >= 3 stages have their own polynomials,
+        of order s + 1 in both, if every step is recorded in memory. All is as good as the scheme at best. Inputs are
+        interpolated linearly; work, losses and the power balance are NaN.
         """
         times = np.atleast_1d(times_within(self.t, time)).ravel()
-        raw = between(self.raw, times, len(self.system.terminals))
+        raw = between(self.raw, times, len(self.system.terminals), self.collocation)
         run = Trajectory(self.system, raw, f"{self.scheme}, between its states", self.events)
 
         def turned(joint: int) -> IntArray:

@@ -1,6 +1,7 @@
 """What of a run a study compares: q, v and lambda at its end, and how far it left what should stay.
 
-Mechanisms and Lagrangians, in all their forms, have positions, velocities and multipliers. Of other systems the states
+Mechanisms and Lagrangians, in all their forms, have positions, velocities and multipliers, which are those that belong
+to the accelerations unless a form was chosen, which has those of the method. Of other systems the states
 with a rate take the place of positions, the algebraic ones that of multipliers.
 """
 
@@ -37,12 +38,13 @@ class End(NamedTuple):
 
 def end_of(run: AnyRun) -> End:
     """Positions, velocities and multipliers at the end; none of the last where joints repeat rows of others."""
+    last = np.array([0, run.t.size - 1])
     if isinstance(run, Trajectory):
-        last = np.array([0, run.t.size - 1])
         return End(run.q[-1], run.v[-1], NONE if run.uniqueness.always else run.thinned(last).multipliers[-1])
     motion, x = _motion(run.system), run.x[-1]
     if motion is not None:
-        return End(*np.split(x, [motion.n, 2 * motion.n]))
+        q, v, own = np.split(x, [motion.n, 2 * motion.n])
+        return End(q, v, run.thinned(last).multipliers[-1] if run.recomputes else own)
     moving = with_rate(run.system, run.x[0])
     return End(x[moving], NONE, x[~moving])
 
