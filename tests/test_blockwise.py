@@ -152,15 +152,14 @@ def test_sizes_of_updates():
     rng = np.random.default_rng(3)
     x, w, d = rng.normal(size=5), rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
     x[2], w[:, 2] = 0.0, 1e-9
-    scale = np.maximum(np.abs(x), np.abs(w).max(axis=0))
-    expected = (np.abs(d) / np.maximum(scale, 1e-3 * scale.max())).max()
-    room = np.empty(5)
-    assert relative_change(x, w.ravel(), d.ravel(), 1e-3, room) == expected
-    assert relative_change(np.zeros(5), np.zeros(5), np.zeros(5), 1e-3, room) == 0.0
+    scale, weight, room = np.maximum(np.abs(x), np.abs(w).max(axis=0)), np.array([1.0, 0.5, 0.25, 1.0, 0.0]), np.empty(5)
+    expected = (weight * np.abs(d) / np.maximum(weight * scale, 1e-3 * (weight * scale).max())).max()
+    assert relative_change(x, w.ravel(), d.ravel(), weight, 1e-3, room) == expected
+    assert relative_change(np.zeros(5), np.zeros(5), np.zeros(5), weight, 1e-3, room) == 0.0
     assert largest(d.ravel()) == np.abs(d).max()
     assert largest(np.zeros(0)) == 0.0
     for bad in (x, w[1], d[0]):  # a step that leaves the numbers is no small one
         kept, bad[3] = bad[3], np.nan
-        assert np.isnan(relative_change(x, w.ravel(), d.ravel(), 1e-3, room))
+        assert np.isnan(relative_change(x, w.ravel(), d.ravel(), weight, 1e-3, room))
         bad[3] = kept
     assert np.isnan(largest(np.array([1.0, np.nan, 2.0])))
