@@ -152,7 +152,8 @@ def test_sizes_of_updates():
     rng = np.random.default_rng(3)
     x, w, d = rng.normal(size=5), rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
     x[2], w[:, 2] = 0.0, 1e-9
-    scale, weight, room = np.maximum(np.abs(x), np.abs(w).max(axis=0)), np.array([1.0, 0.5, 0.25, 1.0, 0.0]), np.empty(5)
+    scale, room = np.maximum(np.abs(x), np.abs(w).max(axis=0)), np.empty(5)
+    weight = np.array([1.0, 0.5, 0.25, 1.0, 0.0])
     expected = (weight * np.abs(d) / np.maximum(weight * scale, 1e-3 * (weight * scale).max())).max()
     assert relative_change(x, w.ravel(), d.ravel(), weight, 1e-3, room) == expected
     assert relative_change(np.zeros(5), np.zeros(5), np.zeros(5), weight, 1e-3, room) == 0.0
