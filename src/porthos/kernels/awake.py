@@ -3,25 +3,22 @@
 Momentum rows are linear in translations and multipliers, and so are the rows of ball joints and hinges. An update with
 a matrix made for it leaves a body that it does not turn, and whose neighbours it does not turn, with rows that are
 zero: what is not linear in them comes from turning. So later iterations pass these bodies over, until something turns
-them again. In a long chain a wave needs a second iteration, the rest hangs or falls quietly; it takes part by the
-solution of the linear equations alone.
+them again. With the matrix kept, rows of a body that turned by d before miss d times the new update: it falls asleep
+as soon as that is nothing. In a long chain a wave needs a second iteration, the rest hangs or falls quietly; it takes
+part by the solution of the linear equations alone.
 """
 
 from __future__ import annotations
 
 from porthos.kernels.blocks import OFFSET
-from porthos.kernels.compile import stage
+from porthos.kernels.compile import inner, stage
 from porthos.kernels.crew import Crew, meet
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, Flags
 
 SLIGHT = 300.0  # floors of an update that are too little to wake a body: it leaves a small part of itself
-ASLEEP, WOKEN, TURNING, STIRRED = (
-    0,
-    1,
-    2,
-    3,
-)  # WOKEN: by a neighbour that turns; STIRRED: by the last sweep of velocities
+LARGEST = 100.0  # of the updates of single bodies, in units of their root mean square
+ASLEEP, WOKEN, TURNING, STIRRED = 0, 1, 2, 3  # WOKEN by a neighbour that turns, STIRRED by the last sweep of velocities
 
 
 @stage
@@ -32,15 +29,17 @@ def turns(x: Array, b: int, limit: float) -> bool:
 
 
 @stage
-def wake(crew: Crew, mech: Mechanism, layout: Layout, x: Array, limit: float, awake: Flags) -> None:
-    """Note the bodies that an update x turns by more than `limit`, those that were stirred before it, and neighbours.
+def wake(crew: Crew, mech: Mechanism, layout: Layout, anew: bool, x: Array, limit: float, awake: Flags) -> None:
+    """Note the bodies that an update x turns by more than `limit`, and their neighbours.
 
-    The others sleep: what they missed was in the rows that gave x. All threads meet.
+    If `anew` all others sleep, but those that were stirred before x. All threads meet.
     """
     for n in range(layout.portion.body.size):
         b = layout.portion.body[n] & OFFSET
-        stays = turns(x, b, limit) or layout.body[b].restless or awake[b] == STIRRED
-        awake[b] = TURNING if stays else ASLEEP
+        if turns(x, b, limit) or layout.body[b].restless or awake[b] == STIRRED:
+            awake[b] = TURNING
+        elif anew:
+            awake[b] = ASLEEP
     meet(crew)
     wake_neighbours(mech, layout, awake)
     meet(crew)
@@ -88,6 +87,12 @@ def wake_velocities(
                 if not length * length * squares * turn <= limit * limit * inertia * inertia:
                     awake[b] = WOKEN
     meet(crew)
+
+
+@inner
+def falls_asleep(everywhere: bool, size: float, largest: float, floor: float) -> bool:
+    """Whether bodies that an update of this size does not turn have nothing left to do, by the largest before."""
+    return everywhere or LARGEST * size * largest < floor
 
 
 @stage

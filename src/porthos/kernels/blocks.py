@@ -14,7 +14,7 @@ from porthos.notation import Array
 
 OFFSET = (1 << 31) - 1
 UNFIT = -1  # a block without clear pivots, left as it was
-CLEAR = 1e-6  # share of what it was that leaves a pivot clear: a smaller one could make round-off of others look clear
+SHARP = 1e-6  # share of what it was that leaves a pivot clear: a smaller one could make round-off of others look clear
 
 
 @inner
@@ -159,7 +159,7 @@ def invert_5(data: Array, at: int, scale: Array, p: int, floor: float) -> int:
 @stage
 def invert(data: Array, at: int, n: int, scale: Array, p: int, floor: float, choose: bool) -> int:
     """Invert a block in place, with code made for the sizes that are common."""
-    skipped, clear = UNFIT, max(floor, CLEAR) if choose else floor
+    skipped, clear = UNFIT, max(floor, SHARP) if choose else floor
     if n == 3:
         skipped = invert_3(data, at, scale, p, clear)
     elif n == 4:

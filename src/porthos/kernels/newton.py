@@ -23,8 +23,9 @@ LARGEST_TURN = 0.5  # rad, limit of one Newton update
 LARGEST_CAYLEY = 2.0  # |a| = tan(angle/2) of one step: 127 degrees
 FEEDBACK = 0.1  # share of the position error of the last step that is removed in this one
 # By which a row may open in a step, in units of the length; more means that it was left out by mistake. The first
-# number is for the condensed matrix, after which there is the exact one to try, the second one for that.
-CLOSED = (1e-12, 1e-8)
+# number is for the condensed matrix, after which there is the exact one to try, the second one for that; OPENED is a
+# share of the motion of the step that is allowed there: rows repeat others only as well as axes were given.
+OPENS, OPENED = (1e-12, 1e-8), 1e-4
 PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
 EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
 MARGIN, FORGETTING = 3.0, 1.1  # what was seen of updates in earlier steps is believed times a margin that grows

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.arrival import arrived
-from porthos.kernels.awake import ASLEEP, SLIGHT, asleep, wake, wake_velocities
+from porthos.kernels.awake import ASLEEP, SLIGHT, asleep, falls_asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn_markers
 from porthos.kernels.compile import frame, loop, stage
@@ -268,7 +268,7 @@ def solve(
     iterations: int, slopes: bool, habit: Habit, ws: Workspace, lv: Levels, s: int, factors: Factors, free: Factors,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Positions and velocities in turn from the guess in ws.z, lv.z; the rest as in `reduced_midpoint.solve`."""
-    size, change, ended, iteration, rate, velocity_rate = 0.0, 0.0, RUNNING, 0, 0.0, 0.0
+    size, largest, change, ended, iteration, rate, velocity_rate = 0.0, 0.0, 0.0, RUNNING, 0, 0.0, 0.0
     fresh, everywhere = slopes, True
     move(mech, layout.portion, q0, ws)
     while ended == RUNNING and iteration < iterations:
@@ -282,7 +282,9 @@ def solve(
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
         watched = fresh and not damped and layout.crowded > 0 and habit.redundant[0] == 0
         if watched:
-            wake(crew, mech, layout, ws.x, SLIGHT * newton.floor * update.motion, ws.awake)
+            anew = falls_asleep(everywhere, size, largest, newton.floor)
+            wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * update.motion, ws.awake)
+        largest = max(largest, size)
         follow(crew, mech, layout.portion, h, q0, v0, everywhere, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
@@ -314,13 +316,15 @@ def solve(
 def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Levels, q: Array, v: Array) -> None:
     """Make the end of the step the present state: v^1 = 2/h P(q^1) t; and the multipliers lam = 2/h^2 (mu + gam').
 
-    Bodies have followed the last update of the positions.
+    Bodies have followed the last update of the positions, but for those that sleep.
     Divided by h at the end, because h (1/h) != 1 in floating point: that would change the energy a little in the same
     direction in every step.
     """
     for n in range(portion.body.size):
         b = portion.body[n] & OFFSET
         at = 6 * b
+        if ws.awake[b] == ASLEEP:
+            move_body(mech, b, q, ws.z, ws.mid, ws.end)
         for k in range(3):
             q[b, 0, k] += 2.0 * ws.z[at + k]
             v[b, 0, k] = 2.0 * lv.z[at + k] / h

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.arrival import arrived, count_turns
-from porthos.kernels.awake import ASLEEP, SLIGHT, wake
+from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.crew import GOES, OPEN, Crew, Portion, meet, tell, total
-from porthos.kernels.drives import END, aim_drives, drive_outputs, drive_rows
+from porthos.kernels.drives import BEGIN, END, aim_drives, drive_outputs, drive_rows
 from porthos.kernels.elements import add_losses, set_grips
 from porthos.kernels.elimination import Factors
 from porthos.kernels.feedback import STOPPED
@@ -28,11 +28,12 @@ from porthos.kernels.joints import joint_rows
 from porthos.kernels.light import line
 from porthos.kernels.newton import (
     ACCEPTED,
-    CLOSED,
     CONVERGED,
     EXACT_STEPS,
     FEEDBACK,
     LARGEST_TURN,
+    OPENED,
+    OPENS,
     PATIENCE,
     RUNNING,
     STALLED,
@@ -172,10 +173,11 @@ def solve(
         hoped = single if iteration == 1 else hoped
         if ended == RUNNING and last and not damped:
             ended = turned(mech, ws.z)
-        slopes = wants_matrix(layout, damped, size, previous, newton)
+        made, slopes = slopes, wants_matrix(layout, damped, size, previous, newton)
         everywhere = slopes or not fresh or layout.crowded == 0 or habit.redundant[0] > 0
         if ended == RUNNING and not everywhere:
-            wake(crew, mech, layout, ws.x, SLIGHT * newton.floor * change.motion, ws.awake)
+            anew = falls_asleep(made, size, first, newton.floor)
+            wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * change.motion, ws.awake)
         previous = size
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
@@ -227,14 +229,21 @@ def begin(crew: Crew, mech: Mechanism, portion: Portion, wrench: Array, n: int, 
 
 
 @stage
-def opening(mech: Mechanism, length: float, limit: float, ws: Workspace) -> bool:
-    """Whether a row of a joint is further from zero in ws.echo than in ws.feedback, both times kappa."""
-    for d in range(mech.drive.size):
-        ws.echo[mech.drive[d].row] -= FEEDBACK * ws.aim[d, END]
+def opening(mech: Mechanism, length: float, surely: bool, ws: Workspace) -> bool:
+    """Whether a row of a joint is further from zero in ws.echo than in ws.feedback, both times kappa, by too much."""
+    most, start = 0.0, ws.second
+    for i in range(6 * mech.body.size):
+        most = max(most, abs(ws.z[i]) / (length if i % 6 < 3 else 1.0))
+    limit = max(OPENS[1], OPENED * most) if surely else OPENS[0]
+    for r in range(mech.row.size):
+        start[r] = ws.feedback[r]
+    for d in range(mech.drive.size):  # of their rows the gap itself, without what they move
+        r = mech.drive[d].row
+        ws.echo[r] -= FEEDBACK * ws.aim[d, END]
+        start[r] += ws.aim[d, END] - ws.aim[d, BEGIN]
     for r in range(mech.row.size):
         unit = 1.0 if mech.row[r].kind == ANGLE else max(length, length * length)
-        more = abs(ws.echo[r]) - abs(ws.feedback[r])
-        if mech.row[r].law < 0 and not more <= FEEDBACK * limit * unit:
+        if mech.row[r].law < 0 and not abs(ws.echo[r]) - abs(start[r]) <= FEEDBACK * limit * unit:
             return True
     return False
 
@@ -260,7 +269,7 @@ def stay_closed(
     meet(crew)
     if crew.me == 0:
         gear_rows(mech, ws.end.q, ws.echo)
-        tell(crew, OPEN, 1.0 if opening(mech, length, CLOSED[1] if surely else CLOSED[0], ws) else 0.0)
+        tell(crew, OPEN, 1.0 if opening(mech, length, surely, ws) else 0.0)
     meet(crew)
     return STALLED if total(crew, OPEN) > 0.0 else ended
 
