@@ -214,3 +214,28 @@ def test_an_equal_slider_crank_passes_its_singular_position(scheme):
     assert np.abs(run["slider"].position[:, 0] - 4 * x[:, 0]).max() < 2e-11
     assert np.ptp(run.energy) <= 3e-12 * run.energy.max()
     assert run.position_error.max() < 1e-12
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=repr)
+@pytest.mark.parametrize("off", [1e-8, 1e-7, 1e-6])
+@pytest.mark.parametrize("h", [1e-3, 1e-2])
+def test_axes_given_with_few_digits_let_a_linkage_move(scheme, off, h):
+    """Rows repeat others only as well as axes are parallel: the linkage gives by as much, and does not stop."""
+    model = ph.Model("parallelogram", gravity=(0, 0, -9.81))
+    spin, top = np.array([0, 6.0, 0]), np.array([0, 0, 1.0])
+    for name, x in (("left", 0.0), ("right", 2.0)):
+        bar = ph.Box(1, (0.05, 0.05, 1))
+        model.body(name, bar, (x, 0, 0.5), velocity=np.cross(spin, top / 2), angular_velocity=spin)
+    model.body("coupler", ph.Box(1, (2, 0.05, 0.05)), (1, 0, 1), velocity=np.cross(spin, top))
+    hinges = [
+        ("ground", "left", 0, 0),
+        ("left", "coupler", 0, 1),
+        ("coupler", "right", 2, 1),
+        ("ground", "right", 2, 0),
+    ]
+    for k, (a, b, x, z) in enumerate(hinges):
+        model.revolute(f"hinge {k}", a, b, at=(x, 0, z), axis=(off * np.sin(k), 1.0, off * np.cos(2 * k)))
+    run = ph.simulate(model, scheme, h, 300 * h)
+    assert run.position_error.max() < 10.0 * off
+    assert np.abs(run["left"].position[:, 0]).max() > 0.4
+    assert np.ptp(run.energy) < 1e-5 * run.kinetic_energy.max() + 1e-3 * off

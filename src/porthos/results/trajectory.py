@@ -21,7 +21,7 @@ from porthos.results.beams import BeamView, beam_named
 from porthos.results.between import Collocation, between
 from porthos.results.reactions import nodal_multipliers
 from porthos.results.run import Run, rows_within, times_within
-from porthos.results.uniqueness import Uniqueness, uniqueness
+from porthos.results.uniqueness import Uniqueness, doubts, uniqueness
 from porthos.results.views import BodyView, DriveView, ElementView, JointView, PortView
 from porthos.system.drives import frozen
 from porthos.system.gears import meshed
@@ -323,7 +323,7 @@ class Trajectory(Run):
         if self.events:
             told = ", ".join(f"'{event.name}' at t = {event.t:.9g}" for event in self.events[:6])
             lines.append(f"  events            {len(self.events)}: {told}{', ...' if len(self.events) > 6 else ''}")
-        lines += [f"  reactions         {line}" for line in self.uniqueness.lines(self.system, self.t)]
+        lines += [f"  reactions         {line}" for line in doubts(self)]
         if self.system.adjustments:
             lines.append("  initial values moved onto the constraints (mass-weighted):")
             lines += [f"    {a}" for a in self.system.adjustments]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -21,9 +22,13 @@ from porthos.system.nodal import NodalMatrix
 from porthos.system.ranks import RANK_TOLERANCE
 from porthos.system.repeats import dependences, joints_of
 
+if TYPE_CHECKING:
+    from porthos.results.trajectory import Trajectory
+
 NEAR = 3e-4  # singular value of rows of length one below which the state does not tell reactions to a percent
 SHARE = 0.01  # of a joint in a combination that nearly vanishes, from which it is concerned
 NAMED = 6  # joints, and times, that are named
+GLANCES = 1000  # states that are looked at for a summary where drives or gears make rows anew at each of them
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,17 @@ def uniqueness(system: MechanicalSystem, raw: March) -> Uniqueness:
             passing[k] = joints_of(system, null, SHARE)
             free[k] = null
     return Uniqueness(always, passing, free)
+
+
+def doubts(run: Trajectory) -> list[str]:
+    """What summaries and reports say of it; with drives or gears at `GLANCES` states only.
+
+    There the rows of each state are made one by one, which would take longer than the run.
+    """
+    few = run.t.size <= GLANCES or "uniqueness" in vars(run)
+    if not few and (run.system.drives or run.system.mech.gear.size):
+        run = run.thinned(np.linspace(0, run.t.size - 1, GLANCES).astype(np.int64))
+    return run.uniqueness.lines(run.system, run.t)
 
 
 def _free(system: MechanicalSystem, raw: March, k: int, tolerance: float) -> csc_array:

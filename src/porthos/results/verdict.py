@@ -19,6 +19,7 @@ from porthos.results.run import Run
 from porthos.results.states import StateTrajectory
 from porthos.results.stored_states import StoredStates
 from porthos.results.trajectory import Trajectory
+from porthos.results.uniqueness import doubts
 from porthos.system.descriptor import dense
 
 EXACT = 1e-9  # relative: what stays below is kept to round-off, also over millions of steps
@@ -234,7 +235,7 @@ def _warnings(run: Trajectory) -> list[str]:
     found = [f"Initial values were moved onto the constraints: {one}." for one in moved[:MOST_MOVED]]
     if len(moved) > MOST_MOVED:
         found.append(f"So were those of {len(moved) - MOST_MOVED} more bodies; the summary lists them.")
-    found += [f"Reactions are {line}. Those told are the least." for line in run.uniqueness.lines(run.system, run.t)]
+    found += [f"Reactions are {line}. Those told are the least." for line in doubts(run)]
     if not all(np.isfinite(run.raw.q[rows]).all() for rows in run.raw.blocks()):
         found.append("There are states that are no finite numbers.")
     return found

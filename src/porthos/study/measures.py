@@ -40,7 +40,8 @@ def end_of(run: AnyRun) -> End:
     """Positions, velocities and multipliers at the end; none of the last where joints repeat rows of others."""
     last = np.array([0, run.t.size - 1])
     if isinstance(run, Trajectory):
-        return End(run.q[-1], run.v[-1], NONE if run.uniqueness.always else run.thinned(last).multipliers[-1])
+        both = run.thinned(last)
+        return End(run.q[-1], run.v[-1], NONE if both.uniqueness.always else both.multipliers[-1])
     motion, x = _motion(run.system), run.x[-1]
     if motion is not None:
         q, v, own = np.split(x, [motion.n, 2 * motion.n])
