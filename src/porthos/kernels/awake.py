@@ -28,7 +28,7 @@ def turns(x: Array, b: int, limit: float) -> bool:
     return not x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2] <= limit * limit
 
 
-@stage
+@inner
 def wake(crew: Crew, mech: Mechanism, layout: Layout, anew: bool, x: Array, limit: float, awake: Flags) -> None:
     """Note the bodies that an update x turns by more than `limit`, and their neighbours.
 
@@ -57,7 +57,7 @@ def wake_neighbours(mech: Mechanism, layout: Layout, awake: Flags) -> None:
             awake[b] = WOKEN
 
 
-@stage
+@inner
 def wake_velocities(
     crew: Crew, mech: Mechanism, layout: Layout, x: Array, t: Array, limit: float, length: float, awake: Flags
 ) -> None:

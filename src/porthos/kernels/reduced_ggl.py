@@ -24,7 +24,7 @@ from porthos.kernels.arrival import arrived
 from porthos.kernels.awake import ASLEEP, SLIGHT, asleep, falls_asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn_markers
-from porthos.kernels.compile import frame, loop, stage
+from porthos.kernels.compile import frame, inner, loop, stage
 from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
 from porthos.kernels.elements import add_losses, set_grips
@@ -312,19 +312,26 @@ def solve(
     return ended, iteration, not slopes
 
 
+@inner
+def catch_up(mech: Mechanism, portion: Portion, q0: Array, ws: Workspace) -> None:
+    """Let bodies that slept follow the updates since then."""
+    for n in range(portion.body.size):
+        b = portion.body[n] & OFFSET
+        if ws.awake[b] == ASLEEP:
+            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
+
+
 @stage
 def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Levels, q: Array, v: Array) -> None:
     """Make the end of the step the present state: v^1 = 2/h P(q^1) t; and the multipliers lam = 2/h^2 (mu + gam').
 
-    Bodies have followed the last update of the positions, but for those that sleep.
+    Bodies have followed the last update of the positions.
     Divided by h at the end, because h (1/h) != 1 in floating point: that would change the energy a little in the same
     direction in every step.
     """
     for n in range(portion.body.size):
         b = portion.body[n] & OFFSET
         at = 6 * b
-        if ws.awake[b] == ASLEEP:
-            move_body(mech, b, q, ws.z, ws.mid, ws.end)
         for k in range(3):
             q[b, 0, k] += 2.0 * ws.z[at + k]
             v[b, 0, k] = 2.0 * lv.z[at + k] / h
@@ -376,7 +383,8 @@ def march_ggl(
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             meet(crew)
-            ended = stay_closed(crew, mech, portion, ended, surely, newton.length, habit, q, ws)
+            if ended == CONVERGED and habit.redundant[0] > 0:
+                ended = stay_closed(crew, mech, portion, surely, newton.length, q, ws)
             spent += iterations
             plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:
@@ -386,6 +394,8 @@ def march_ggl(
                 copy_state(sums.q, sums.v, q, v)
             return ended, step
         habit.exact[0] = max(0, habit.exact[0] - 1)
+        if condensed.crowded:
+            catch_up(mech, portion, q, ws)
         accept(mech, portion, h, ws, lv, q, v)
         meet(crew)
         keep_all(memory, s, ws.z, portion.bounds)

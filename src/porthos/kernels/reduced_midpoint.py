@@ -248,17 +248,14 @@ def opening(mech: Mechanism, length: float, surely: bool, ws: Workspace) -> bool
     return False
 
 
-@stage
+@inner
 def stay_closed(
-    crew: Crew, mech: Mechanism, portion: Portion, ended: int, surely: bool, length: float, habit: Habit, q0: Array,
-    ws: Workspace,
-) -> int:  # fmt: skip
-    """`ended`, but STALLED if rows that were taken for repetitions of others opened. All threads meet.
+    crew: Crew, mech: Mechanism, portion: Portion, surely: bool, length: float, q0: Array, ws: Workspace
+) -> int:
+    """CONVERGED, but STALLED if rows that were taken for repetitions of others opened. All threads meet.
 
     The pivot of a row can be small for another reason: a light body beside heavy ones.
     """
-    if ended != CONVERGED or habit.redundant[0] == 0:
-        return ended
     for i in range(portion.body.size):
         b = portion.body[i] & OFFSET
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
@@ -271,7 +268,7 @@ def stay_closed(
         gear_rows(mech, ws.end.q, ws.echo)
         tell(crew, OPEN, 1.0 if opening(mech, length, surely, ws) else 0.0)
     meet(crew)
-    return STALLED if total(crew, OPEN) > 0.0 else ended
+    return STALLED if total(crew, OPEN) > 0.0 else CONVERGED
 
 
 @stage
@@ -361,7 +358,8 @@ def march_midpoint(
                 surely or wants_first(layout, habit), habit, ws, s, factors,
             )  # fmt: skip
             meet(crew)
-            ended = stay_closed(crew, mech, portion, ended, surely, newton.length, habit, q, ws)
+            if ended == CONVERGED and habit.redundant[0] > 0:
+                ended = stay_closed(crew, mech, portion, surely, newton.length, q, ws)
             spent += iterations
             plainness, surely = next_attempt(habit, ended, good, plainness, surely)
         if ended == CONVERGED and mech.law.size > 0:
