@@ -147,6 +147,16 @@ def add_loads(
     slopes: bool, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Subtract f times the loads of a leg from the momentum rows of step n, and their slopes from the matrix."""
+    if mech.load.size > 0:
+        add_all_loads(mech, layout, leg, wrench, n, mid, end, z, f, slopes, x, data)
+
+
+@inner
+def add_all_loads(
+    mech: Mechanism, layout: Layout, leg: int, wrench: Array, n: int, mid: Array, end: Array, z: Array, f: float,
+    slopes: bool, x: Array, data: Array,
+) -> None:  # fmt: skip
+    """`add_loads` where there are some."""
     for i in range(layout.portion.leg[leg].load[0] & OFFSET, layout.portion.leg[leg].load[1] & OFFSET):
         load = layout.portion.load[i] & OFFSET
         b = mech.load[load].body
@@ -187,6 +197,13 @@ def add_loads(
 @stage
 def outputs(mech: Mechanism, z: Array, mid: Array, h: float, y: Array) -> None:
     """Conjugate outputs y (L, 6) = B(qbar)^T (q^1 - q^0)/h: velocity of the point of action and angular velocity."""
+    if mech.load.size > 0:
+        all_outputs(mech, z, mid, h, y)
+
+
+@inner
+def all_outputs(mech: Mechanism, z: Array, mid: Array, h: float, y: Array) -> None:
+    """`outputs` where there are some."""
     for load in range(mech.load.size):
         b = mech.load[load].body
         for k in range(6):

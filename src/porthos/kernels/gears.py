@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.kernels.compile import entry, stage
+from porthos.kernels.compile import entry, inner, stage
 from porthos.kernels.elements import row_value, turned
 from porthos.kernels.newton import FEEDBACK
 from porthos.kernels.pose import Pose, add_row_force
@@ -60,6 +60,13 @@ def aim_wheels(mech: Mechanism, q0: Array, rates: bool, mid: Pose, end: Pose) ->
 
     At the end it is always the second, as slopes are r psi'.
     """
+    if mech.wheel.size > 0:
+        aim_all(mech, q0, rates, mid, end)
+
+
+@inner
+def aim_all(mech: Mechanism, q0: Array, rates: bool, mid: Pose, end: Pose) -> None:
+    """`aim_wheels` where there are some."""
     for i in range(mech.wheel.size):
         wheel = mech.wheel[i]
         b, n = mech.row[wheel.row].body[wheel.side], wheel.marker
@@ -91,7 +98,7 @@ def pass_gears(mech: Mechanism, q0: Array, gam: Array, mid: Pose, end: Pose, x: 
         add_row_force(mech, r, mid, -gam[first + r], x)
 
 
-@stage
+@inner
 def gear_gap(mech: Mechanism, n: int, q: Array) -> tuple[float, float]:
     """The value of gear n at q that is nearest to zero, and the part u . w - c of it that has no angles."""
     gear, turns = mech.gear[n], 0.0
