@@ -53,9 +53,10 @@ def net(size: int) -> ph.Model:
 def pendulums(count: int, alike: bool = False) -> ph.Model:
     """Bars side by side at the ground, with nothing in common; a drive turns one of them, or all swing alike."""
     model = ph.Model("pendulums", gravity=(2.9, 0, -9.4) if alike else (0, 0, -9.81))
+    rate = 5.0 if alike else None
     for k in range(count):
         model.body(f"bar{k}", ph.Box(0.1, (0.01, 0.01, 0.1)), (0.05, 0.1 * k, -0.05))
-        model.revolute(f"hinge{k}", model.ground, f"bar{k}", at=(0, 0.1 * k, 0), axis=(0, 1, 0), rate=5.0 * alike)
+        model.revolute(f"hinge{k}", model.ground, f"bar{k}", at=(0, 0.1 * k, 0), axis=(0, 1, 0), rate=rate)
     if not alike:
         model.turn_drive("drive", "ground", "bar3", at=(0, 0.3, 0), axis=(0, 1, 0), angle=ph.Sine(0.2, 3.0))
     return model

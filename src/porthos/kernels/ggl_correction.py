@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from porthos.kernels.awake import asleep
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
+from porthos.kernels.crew import Portion
 from porthos.kernels.elimination import Factors
 from porthos.kernels.guess import Memory
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33
+from porthos.kernels.workspace import Workspace
 from porthos.notation import Array
 
 
@@ -115,3 +118,12 @@ def correct_general_row(mech: Mechanism, mid: Pose, lv: Levels, r: int, gam: flo
         force = combine3(1.0, cross3(ru, carried(lv.L, b, w)), 1.0, cross3(rw, carried(lv.L, b, u)))
         add_vector(x, 6 * b, 0.5 * gam, shift)
         add_vector(x, 6 * b + 3, 0.5 * gam, combine3(1.0, torque, -1.0, force))
+
+
+@stage
+def correct_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool, ws: Workspace, lv: Levels) -> None:
+    """The corrections of joints in leg n, `everywhere` or where a body is awake."""
+    for i in range(portion.leg[n].joint[0] & OFFSET, portion.leg[n].joint[1] & OFFSET):
+        j = portion.joint[i] & OFFSET
+        if everywhere or not asleep(mech, j, ws.awake):
+            correct_joint(mech, j, ws.mid, lv, ws.x)

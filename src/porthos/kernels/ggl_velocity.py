@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from porthos.kernels.awake import asleep
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
 from porthos.kernels.crew import COMMON, RATES, TOTAL, Crew, Portion, meet, tell, total
-from porthos.kernels.ggl_correction import add_vector
+from porthos.kernels.elimination import clear
+from porthos.kernels.ggl_correction import Levels, add_vector
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
 from porthos.kernels.update import subtract, told_loudness
 from porthos.kernels.vectors import combine3, cross3, row3, row33
+from porthos.kernels.workspace import Workspace
 from porthos.notation import Array
 
 LOUDEST = 0.4  # rho that is believed
@@ -122,3 +125,15 @@ def take_velocities(
             t[k] -= share * x[k]
     subtract(t, share, x, portion.bounds[1, 0], portion.bounds[1, 1])
     return np.sqrt(total(crew, RATES) / bodies), share
+
+
+@stage
+def velocity_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool, ws: Workspace, lv: Levels) -> None:
+    """The rows of velocities of joints in leg n, `everywhere` or where a body is awake; those of others are zero."""
+    first = 6 * (mech.body.size + 1)
+    for i in range(portion.leg[n].joint[0] & OFFSET, portion.leg[n].joint[1] & OFFSET):
+        j = portion.joint[i] & OFFSET
+        if everywhere or not asleep(mech, j, ws.awake):
+            velocity_joint(mech, j, ws.mid, ws.end, lv.z, ws.x)
+        else:
+            clear(ws.x, first + mech.joint[j].first, first + mech.joint[j].last)

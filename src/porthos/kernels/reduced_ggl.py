@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from porthos.kernels.arrival import arrived
-from porthos.kernels.awake import ASLEEP, SLIGHT, asleep, falls_asleep, wake, wake_velocities
+from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn_markers
 from porthos.kernels.compile import frame, inner, loop, stage
@@ -32,8 +32,8 @@ from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
-from porthos.kernels.ggl_correction import Levels, correct_body, correct_joint
-from porthos.kernels.ggl_velocity import take_velocities, velocity_body, velocity_joint
+from porthos.kernels.ggl_correction import Levels, correct_body, correct_joints
+from porthos.kernels.ggl_velocity import take_velocities, velocity_body, velocity_joints
 from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
 from porthos.kernels.newton import (
@@ -101,27 +101,6 @@ def release(mech: Mechanism, layout: Layout, data: Array, free: Factors) -> None
                 for k in range(3):
                     free.data[layout.joint[j].turn_columns[s] + i * n + k] = 0.0
                     free.data[layout.joint[j].shift_columns[s] + i * n + k] = 0.0
-
-
-@stage
-def correct_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool, ws: Workspace, lv: Levels) -> None:
-    """The corrections of joints in leg n, `everywhere` or where a body is awake."""
-    for i in range(portion.leg[n].joint[0] & OFFSET, portion.leg[n].joint[1] & OFFSET):
-        j = portion.joint[i] & OFFSET
-        if everywhere or not asleep(mech, j, ws.awake):
-            correct_joint(mech, j, ws.mid, lv, ws.x)
-
-
-@stage
-def velocity_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool, ws: Workspace, lv: Levels) -> None:
-    """The rows of velocities of joints in leg n, `everywhere` or where a body is awake; those of others are zero."""
-    first = 6 * (mech.body.size + 1)
-    for i in range(portion.leg[n].joint[0] & OFFSET, portion.leg[n].joint[1] & OFFSET):
-        j = portion.joint[i] & OFFSET
-        if everywhere or not asleep(mech, j, ws.awake):
-            velocity_joint(mech, j, ws.mid, ws.end, lv.z, ws.x)
-        else:
-            clear(ws.x, first + mech.joint[j].first, first + mech.joint[j].last)
 
 
 @frame
