@@ -79,7 +79,8 @@ def test_random_loops_with_a_light_body_stay_closed_or_say_that_they_stop(scheme
     try:
         run = ph.simulate(model, scheme, 2e-3, 0.04)
     except ph.SimulationError:
-        return  # a body that weighs nothing may whirl as fast as it likes
+        assert min(body.mass for body in model.bodies) < 0.01  # then it may whirl as fast as it likes
+        return
     assert run.position_error.max() < 1e-11 * max(1.0, run.system.length)
     assert np.ptp(run.energy) < 1e-10 * run.kinetic_energy.max()
 
