@@ -76,4 +76,4 @@ def _assisting(
 
 
 def _own(memory: Memory) -> Memory:
-    return memory._replace(errors=memory.errors.copy(), steps=memory.steps.copy())
+    return memory._replace(errors=memory.errors.copy(), steps=memory.steps.copy(), best=memory.best.copy())

@@ -30,6 +30,7 @@ from porthos.system.nodal import NodalMatrix, twists
 from porthos.system.stepping import stepping
 
 UNSEEN = (1.0, 1.0, -1.0)  # of what a first update leaves of itself
+UNKNOWN = (1.0, 1.0, 0.0, 1.0)  # of how updates of the two levels shrink
 
 
 class MidpointMemory(NamedTuple):
@@ -94,7 +95,7 @@ class _ReducedScheme(Iterated, Scheme, Rule):
         """Guesses, and a new matrix."""
         _repeat(memory.guess, z)
         memory.guess.past[:, 1], memory.guess.past[:, 2] = z - more, z
-        memory.guess.errors[:, ::GUESSES], memory.guess.steps[:] = 1.0, 2  # the difference is believed
+        memory.guess.steps[:], memory.guess.best[:] = 2, 1  # the difference is believed
         memory.habit.matrix[0] = memory.habit.exact[0] = 0
         memory.habit.left[:] = UNSEEN
 
@@ -185,7 +186,7 @@ class MidpointGGL(_ReducedScheme):
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """The same, and memory for the velocity level."""
         memory, bodies = super().memory(system, sizes, z), len(system.body_names) + 1
-        last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 3)) * [1.0, 1.0, 0.0], np.zeros((bodies, 3, 3))
+        last, rate, L = z[0, : 6 * bodies].copy(), np.ones((sizes.size, 4)) * UNKNOWN, np.zeros((bodies, 3, 3))
         return memory._replace(
             more=(
                 Levels(
@@ -206,7 +207,7 @@ class MidpointGGL(_ReducedScheme):
         super().renew(system, memory, sizes, q, v, z, more)
         (levels,) = memory.more
         levels.last[:-6] = sizes[0] / 2 * twists(system, q, v).ravel()
-        levels.rate[:] = 1.0, 1.0, 0.0
+        levels.rate[:] = UNKNOWN
         _repeat(levels.memory, np.zeros_like(z))
 
 
@@ -242,16 +243,15 @@ def _released(
 def _memory(z: Array) -> Memory:
     """A guess that repeats z (substeps, unknowns) until there are steps to extrapolate."""
     substeps, unknowns = z.shape
-    memory = Memory(
-        np.zeros((substeps, KEPT, unknowns)), np.zeros((substeps, 2 * GUESSES)), np.zeros(substeps, dtype=np.int64)
-    )
+    past, errors = np.zeros((substeps, KEPT, unknowns)), np.zeros((substeps, 2 * GUESSES))
+    memory = Memory(past, errors, np.zeros(substeps, dtype=np.int64), np.zeros((substeps, 2), dtype=np.int64))
     _repeat(memory, z)
     return memory
 
 
 def _repeat(memory: Memory, z: Array) -> None:
     """Make it a guess that repeats z."""
-    memory.past[:], memory.errors[:], memory.steps[:] = 0.0, 0.0, 0
+    memory.past[:], memory.errors[:], memory.steps[:], memory.best[:] = 0.0, 0.0, 0, 0
     memory.past[:, 0] = z
 
 

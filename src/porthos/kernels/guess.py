@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from porthos.kernels.blocks import OFFSET
-from porthos.kernels.compile import algebra, inner
+from porthos.kernels.compile import algebra, inner, stage
 from porthos.kernels.crew import ERRORS, Crew
 from porthos.kernels.newton import Habit
 from porthos.notation import Array, IntArray
 
 ORDERS = 9  # of extrapolation: 0 .. ORDERS - 1
-KEPT = ORDERS + 1  # steps of which unknowns are kept: so many tell what the highest order misses
+KEPT = 16  # steps of which unknowns are kept: a power of 2; ORDERS + 1 tell what the highest order misses
 GUESSES = 2 * ORDERS  # the orders, then those that do without what alternates, numbered by k
 PLAINEST = 4  # how often orders are halved where steps fail, at most: then the last step is repeated
 LOOK = 3  # steps after which guesses are judged again; odd, as errors alternate
@@ -36,6 +36,7 @@ class Memory(NamedTuple):
     past: Array  # (S, KEPT, unknowns) of the last steps, that of step n at n % KEPT
     errors: Array  # (S, 2 GUESSES) sum of squares of what each guess missed lately, of bodies and of multipliers
     steps: IntArray  # (S,) steps made
+    best: IntArray  # (S, 2) the guesses that predicted bodies and multipliers best
 
 
 def _weights() -> Array:
@@ -56,13 +57,13 @@ def latest(memory: Memory) -> Array:
     return memory.past[np.arange(memory.steps.size), memory.steps % KEPT]
 
 
-@inner
+@stage
 def place(memory: Memory, s: int, back: int) -> int:
     """Where the unknowns of so many steps ago are, 0 being the last one."""
-    return (memory.steps[s] + KEPT - back) % KEPT & OFFSET
+    return (memory.steps[s] - back) & (KEPT - 1)
 
 
-@algebra
+@stage
 def guess(memory: Memory, s: int, number: int, first: int, last: int, z: Array) -> None:
     """Extrapolate a range of the unknowns of substep s from the last steps."""
     past, first, last = memory.past, first & OFFSET, last & OFFSET
@@ -78,23 +79,23 @@ def guess(memory: Memory, s: int, number: int, first: int, last: int, z: Array) 
             z[i] += u * past[s, a, i] + v * past[s, b, i] + w * past[s, c, i] + x * past[s, d, i]
 
 
-@inner
+@stage
 def choose(memory: Memory, s: int, plainness: int, habit: Habit) -> tuple[int, int]:
     """The best guesses for bodies and for multipliers, or plain ones of their orders halved so often.
 
     Multipliers of redundant rows are not determined, so none are extrapolated: they would run away.
     """
-    bodies, rows = best_guess(memory, s, 0, ORDERS, GUESSES), best_guess(memory, s, 1, ORDERS, GUESSES)
+    bodies, rows = memory.best[s, 0], memory.best[s, 1]
     if plainness > 0:
         bodies, rows = bodies % ORDERS >> plainness, rows % ORDERS >> plainness
     return bodies, 0 if habit.redundant[0] else rows
 
 
-@inner
+@stage
 def guess_all(memory: Memory, s: int, bodies: int, rows: int, bounds: IntArray, z: Array) -> None:
     """`guess` of the unknowns of bodies and of multipliers that a thread has."""
-    guess(memory, s, bodies, bounds[0, 0], bounds[0, 1], z)
-    guess(memory, s, rows, bounds[1, 0], bounds[1, 1], z)
+    for part in range(2):
+        guess(memory, s, bodies if part == 0 else rows, bounds[part, 0], bounds[part, 1], z)
 
 
 @inner
@@ -107,10 +108,10 @@ def best_guess(memory: Memory, s: int, part: int, orders: int, guesses: int) -> 
     return best
 
 
-@algebra
+@stage
 def keep(memory: Memory, s: int, z: Array, first: int, last: int) -> None:
     """Keep a range of the unknowns of a substep s that is accepted."""
-    at, first, last = (memory.steps[s] + 1) % KEPT & OFFSET, first & OFFSET, last & OFFSET
+    at, first, last = place(memory, s, -1), first & OFFSET, last & OFFSET
     for i in range(first, last):
         memory.past[s, at, i] = z[i]
 
@@ -147,13 +148,13 @@ def look_back(memory: Memory, s: int, first: int, last: int, told: Array, me: in
         told[me, at + k] = square
 
 
-@inner
+@stage
 def looks(memory: Memory, s: int) -> bool:
     """Whether guesses are judged after this step: always, until all orders are known, then now and then."""
-    return memory.steps[s] <= KEPT or memory.steps[s] % LOOK == 0
+    return memory.steps[s] <= ORDERS + 1 or memory.steps[s] % LOOK == 0
 
 
-@inner
+@stage
 def keep_all(memory: Memory, s: int, z: Array, bounds: IntArray) -> None:
     """`keep` the unknowns of bodies and of multipliers that a thread has."""
     for part in range(2):
@@ -161,7 +162,7 @@ def keep_all(memory: Memory, s: int, z: Array, bounds: IntArray) -> None:
     memory.steps[s] += 1
 
 
-@inner
+@stage
 def judge_guesses(crew: Crew, memory: Memory, s: int, bounds: IntArray) -> None:
     """`look_back` at the unknowns that a thread has."""
     if looks(memory, s):
@@ -169,9 +170,11 @@ def judge_guesses(crew: Crew, memory: Memory, s: int, bounds: IntArray) -> None:
             look_back(memory, s, bounds[part, 0], bounds[part, 1], crew.told, crew.me, ERRORS + GUESSES * part)
 
 
-@inner
+@stage
 def note_errors(crew: Crew, memory: Memory, s: int) -> None:
-    """Note what guesses would have missed, after all threads told."""
+    """Note what guesses would have missed, after all threads told, and which are the best ones."""
     if looks(memory, s):
         for k in range(2 * GUESSES):
             memory.errors[s, k] = crew.told[0, ERRORS + k] + crew.told[1, ERRORS + k]
+        for part in range(2):
+            memory.best[s, part] = best_guess(memory, s, part, ORDERS, GUESSES)

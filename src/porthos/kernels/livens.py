@@ -358,7 +358,7 @@ def _march(  # type: ignore[no-untyped-def]
         np.empty(n * n), np.empty(n * k), np.empty(3 * n * n + m * n + m), np.empty(size * size), np.empty(size),
         np.empty(size, dtype=np.int64),
     )  # fmt: skip
-    memory, d, last = Memory(past, errors, steps), np.zeros(past.shape[2]), np.empty(m)
+    memory, d, last = Memory(past, errors, steps, np.zeros((1, 2), np.int64)), np.zeros(past.shape[2]), np.empty(m)
     for step in range(U.shape[0]):
         at, status, used = first + step, STALLED, 0
         for j in range(m):

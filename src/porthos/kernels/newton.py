@@ -12,6 +12,7 @@ from porthos.notation import Array, IntArray
 # How a step ended; `integrate/march.py` translates to errors.Status.
 CONVERGED, STALLED, SINGULAR, TURNED_TOO_FAR, STRAYED = 0, 1, 2, 3, 5
 RUNNING = -1
+OTHER = -2  # not ended: the steps that follow are for the other matrix
 
 ROUND_OFF = 1e-15
 FEW = 4.0  # root of the number of bodies up to which updates are held to round-off one by one

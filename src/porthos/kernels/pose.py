@@ -22,6 +22,19 @@ class Pose(NamedTuple):
 
 
 @stage
+def vectors_of_bodies(a: Array) -> bool:
+    """Whether an array is (N, 4, 3). Behind such a test the compiler knows strides: an address is no product then."""
+    return a.shape[1] == 4 and a.shape[2] == 3
+
+
+@stage
+def in_shape(pose: Pose) -> bool:
+    """Whether all arrays of a pose are as they should be, see `vectors_of_bodies`."""
+    shift = pose.shift
+    return vectors_of_bodies(pose.q) and pose.marker.shape[1] == 3 and shift.shape[1] == 2 and shift.shape[2] == 3
+
+
+@stage
 def row_vectors(mech: Mechanism, q: Array, marker: Array, r: int) -> tuple[Triple, Triple]:
     """The vectors u and w of row r."""
     u, w = triple(mech.form[r].u0), triple(mech.form[r].w0)

@@ -24,7 +24,7 @@ from porthos.kernels.arrival import arrived
 from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import turn_markers
-from porthos.kernels.compile import frame, inner, loop, stage
+from porthos.kernels.compile import act, frame, inner, loop, stage
 from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
 from porthos.kernels.elements import add_losses, set_grips
@@ -43,21 +43,26 @@ from porthos.kernels.newton import (
     LARGEST_TURN,
     MARGIN,
     NOISE,
+    OTHER,
     RUNNING,
     STALLED,
     STUCK,
+    TRUST,
     Habit,
     Newton,
     finished,
     turned,
 )
 from porthos.kernels.record import Record, Sums, add_substep, copy_state, write
+from porthos.kernels.pose import in_shape
 from porthos.kernels.reduced_midpoint import (
+    Place,
     begin,
     begin_together,
+    known,
     momentum_rows,
     move_body,
-    next_attempt,
+    note_attempt,
     patience,
     stay_closed,
     wants_first,
@@ -75,6 +80,7 @@ WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below
 HEARD, FAR = 0.004, 0.3  # ratio of updates of the velocities above which they are stretched; turn of a step up to which
 CLEAR = 1000.0  # floors above which an update tells something of the next one
 POLISH = 8  # sweeps at most for velocities whose positions have converged
+SPARING = 5.0  # times what earlier steps let expect of the last sweep over the velocities: it is spared below a floor
 
 
 @stage
@@ -221,12 +227,12 @@ def move(mech: Mechanism, portion: Portion, q0: Array, ws: Workspace) -> None:
 
 @stage
 def follow(
-    crew: Crew, mech: Mechanism, portion: Portion, h: float, q0: Array, v0: Array, everywhere: bool, ws: Workspace,
-    lv: Levels,
+    crew: Crew, mech: Mechanism, portion: Portion, h: float, q0: Array, v0: Array, everywhere: bool, spared: bool,
+    ws: Workspace, lv: Levels,
 ) -> None:  # fmt: skip
     """Let bodies and velocities follow the update ws.x of the positions; the rows of velocities take its place.
 
-    Bodies that sleep are only moved, in ws.z and lv.z, if not `everywhere`.
+    If they are `spared`, they are not needed. Bodies that sleep are only moved, in ws.z and lv.z, if not `everywhere`.
     """
     for n in range(portion.body.size):
         b = portion.body[n] & OFFSET
@@ -236,7 +242,8 @@ def follow(
             continue
         move_body(mech, b, q0, ws.z, ws.mid, ws.end)
         turn_markers(mech, b, ws.end.q, ws.end.marker)
-        velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
+        if not spared:
+            velocity_body(mech, b, h, v0, ws.z, ws.mid, ws.end, lv.z, ws.x)
     if crew.me == 0:
         aim_wheels(mech, q0, True, ws.mid, ws.end)
 
@@ -264,10 +271,16 @@ def solve(
             anew = falls_asleep(everywhere, size, largest, newton.floor)
             wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * update.motion, ws.awake)
         largest = max(largest, size)
-        follow(crew, mech, layout.portion, h, q0, v0, everywhere, ws, lv)
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
         settled = not damped and finished(size, previous, newton, False, slowest, WAITING)
+        wanting = max(lv.rate[s, 3], LAG * update.turn) * size + lv.rate[s, 1] * change
+        spared = settled and iteration > 1 and SPARING * wanting < newton.floor
+        follow(crew, mech, layout.portion, h, q0, v0, everywhere, spared, ws, lv)
+        if spared:
+            lv.rate[s, 3] *= FORGETTING
+            ended = turned(mech, ws.z) if ended == RUNNING else ended
+            break
         last = change
         sweeps, notice = POLISH if settled else (2 if iteration == 1 else 1), LAG * update.turn * lv.rate[s, 1]
         stretched = update.turn < FAR and max(lv.rate[s, 1], abs(lv.rate[s, 2])) > HEARD
@@ -276,6 +289,8 @@ def solve(
             everywhere, watched, ws, lv, s, free,
         )  # fmt: skip
         velocity_rate = ratio if velocity_rate == 0.0 else velocity_rate
+        if iteration > 1 and size > 0.0:
+            lv.rate[s, 3] = max(first / size, TRUST * lv.rate[s, 3])
         if not np.isfinite(size + change):
             ended = STALLED if ended == RUNNING else ended
         unmoved = LAG * first * update.turn < newton.floor or (first < NOISE and first > STUCK * last)
@@ -287,7 +302,7 @@ def solve(
         ended = turned(mech, ws.z) if max(size, change) < ACCEPTED and iteration == newton.iterations else STALLED
     if ended == CONVERGED:
         lv.rate[s, 0] = MARGIN * rate if iteration > 2 else FORGETTING * lv.rate[s, 0]
-        lv.rate[s, 1] = velocity_rate
+        lv.rate[s, 1] = velocity_rate if velocity_rate > 0.0 else FORGETTING * lv.rate[s, 1]
     return ended, iteration, not slopes
 
 
@@ -335,28 +350,33 @@ def keep_velocities(bounds: IntArray, s: int, growth: float, ws: Workspace, lv: 
     keep_all(lv.memory, s, lv.z, bounds)
 
 
-@loop
-def march_ggl(
-    crew: Crew, mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int,
-    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
+@act
+def march_on(
+    crew: Crew, mech: Mechanism, layout: Layout, surely: bool, at: Place, sizes: Array, wrench: Array, every: int,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, factors: Factors, free: Factors, q: Array,
     v: Array, record: Record, lv: Levels,
-) -> tuple[int, int]:  # fmt: skip
-    """The same as `march_midpoint` with PH-MP-GGL."""
-    substeps, portion = sizes.size, condensed.portion
-    for n in range(wrench.shape[0]):
+) -> tuple[int, Place]:  # fmt: skip
+    """As `reduced_midpoint.march_on`."""
+    substeps, portion = sizes.size, layout.portion
+    spent, plainness = at.spent, at.plainness
+    if not (known(mech, q, v, ws) and in_shape(lv.end) and lv.L.shape[1] == 3 and lv.L.shape[2] == 3):
+        return STALLED, at
+    for n in range(at.n, wrench.shape[0]):
         step, s = n // substeps, n % substeps
         h = sizes[s]
-        if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
-            return STOPPED, step
-        begin(crew, mech, portion, wrench, n, q, ws)
-        spent, ended, plainness, surely = 0, STALLED, 0, habit.exact[0] > 0
+        if surely != (habit.exact[0] > 0):
+            return OTHER, Place(n, spent, plainness)
+        if spent == 0:
+            if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
+                return STOPPED, Place(n, 0, 0)
+            begin(crew, mech, portion, wrench, n, q, ws)
+        ended = STALLED
         while ended != CONVERGED and plainness <= PLAINEST:
             bodies, rows = choose(memory, s, plainness, habit)
             guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
             guess_all(lv.memory, s, bodies, min(bodies, rows), portion.bounds, lv.z)
             guess_velocities(portion.bounds, ws.z, lv)
             meet(crew)
-            layout, factors, free = (exact, sure, lv.sure) if surely else (condensed, fast, lv.fast)
             ended, iterations, good = solve(
                 crew, mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
@@ -365,15 +385,18 @@ def march_ggl(
             if ended == CONVERGED and habit.redundant[0] > 0:
                 ended = stay_closed(crew, mech, portion, surely, newton.length, q, ws)
             spent += iterations
-            plainness, surely = next_attempt(habit, ended, good, plainness, surely)
+            note_attempt(habit, ended, good, surely)
+            if ended != CONVERGED and not surely:
+                return OTHER, Place(n, spent, plainness)
+            plainness += 1
         if ended == CONVERGED and mech.law.size > 0:
             ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0 and crew.me == 0:
                 copy_state(sums.q, sums.v, q, v)
-            return ended, step
+            return ended, Place(n, 0, 0)
         habit.exact[0] = max(0, habit.exact[0] - 1)
-        if condensed.crowded:
+        if layout.crowded:
             catch_up(mech, portion, q, ws)
         accept(mech, portion, h, ws, lv, q, v)
         meet(crew)
@@ -390,4 +413,28 @@ def march_ggl(
             add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
             if s == substeps - 1:
                 write(mech, step, every, sums, q, v, record)
-    return CONVERGED, wrench.shape[0] // substeps
+        spent, plainness = 0, 0
+    return CONVERGED, Place(wrench.shape[0], 0, 0)
+
+
+@loop
+def march_ggl(
+    crew: Crew, mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
+    v: Array, record: Record, lv: Levels,
+) -> tuple[int, int]:  # fmt: skip
+    """The same as `march_midpoint` with PH-MP-GGL."""
+    ended, at = OTHER, Place(0, 0, 0)
+    while ended == OTHER:
+        surely = habit.exact[0] > 0
+        if surely:
+            ended, at = march_on(
+                crew, mech, exact, surely, at, sizes, wrench, every, newton, memory, habit, ws, sums, sure, lv.sure, q,
+                v, record, lv,
+            )  # fmt: skip
+        else:
+            ended, at = march_on(
+                crew, mech, condensed, surely, at, sizes, wrench, every, newton, memory, habit, ws, sums, fast, lv.fast,
+                q, v, record, lv,
+            )  # fmt: skip
+    return ended, at.n // sizes.size

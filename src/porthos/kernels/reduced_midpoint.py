@@ -9,13 +9,15 @@ The rigidity rows make the directors move by the Cayley map (`kernels/bodies.py`
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from porthos.kernels.arrival import arrived, count_turns
 from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import turn, turn_markers
-from porthos.kernels.compile import frame, inner, loop, stage
+from porthos.kernels.compile import act, frame, inner, loop, stage
 from porthos.kernels.crew import GOES, OPEN, Crew, Portion, meet, tell, total
 from porthos.kernels.drives import BEGIN, END, aim_drives, drive_outputs, drive_rows
 from porthos.kernels.elements import add_losses, set_grips
@@ -34,6 +36,7 @@ from porthos.kernels.newton import (
     LARGEST_TURN,
     OPENED,
     OPENS,
+    OTHER,
     PATIENCE,
     RUNNING,
     STALLED,
@@ -45,7 +48,7 @@ from porthos.kernels.newton import (
     note_left,
     turned,
 )
-from porthos.kernels.pose import Pose, row_vectors
+from porthos.kernels.pose import Pose, in_shape, row_vectors, vectors_of_bodies
 from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, Layout, Mechanism
@@ -53,6 +56,14 @@ from porthos.kernels.update import take_update, wants_matrix
 from porthos.kernels.vectors import dot3, row3
 from porthos.kernels.workspace import Workspace
 from porthos.notation import Array
+
+
+class Place(NamedTuple):
+    """Where a march is: in the n-th substep, after some iterations; 0: it has not begun yet."""
+
+    n: int
+    spent: int
+    plainness: int  # how plain the next guess is
 
 
 @stage
@@ -302,57 +313,59 @@ def begin_together(
     return total(crew, GOES) > 0.0
 
 
-@inner
+@stage
 def wants_first(layout: Layout, habit: Habit) -> bool:
     """Whether a step begins with a new matrix: always, unless it is costly and the one at hand is still good."""
     return layout.costly == 0 or habit.matrix[0] == 0
 
 
-@inner
+@stage
 def patience(layout: Layout, surely: bool, newton: Newton) -> int:
     """Iterations after which an attempt is given up."""
     return newton.iterations if surely else min(PATIENCE * (1 + layout.costly), newton.iterations)
 
 
-@inner
-def next_attempt(habit: Habit, ended: int, good: bool, plainness: int, surely: bool) -> tuple[int, bool]:
-    """How plain the guess is and whether to take the exact matrix for the attempt after this one.
-
-    Remembers whether the condensed matrix can be kept for the next step, or is no good for a while.
-    """
+@stage
+def note_attempt(habit: Habit, ended: int, good: bool, surely: bool) -> None:
+    """Remember whether the condensed matrix can be kept for the next step, or is no good for a while."""
     if not surely:
         habit.matrix[0] = 1 if ended == CONVERGED and good else 0
         if ended != CONVERGED:
             habit.exact[0] = EXACT_STEPS
-        return plainness, True
-    return plainness + 1, True
 
 
-@loop
-def march_midpoint(
-    crew: Crew, mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int,
-    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
-    v: Array, record: Record,
-) -> tuple[int, int]:  # fmt: skip
-    """Make wrench.shape[0] substeps of PH-MP from (q, v), which become the last state; record every `every`-th step.
+@stage
+def known(mech: Mechanism, q: Array, v: Array, ws: Workspace) -> bool:
+    """Whether all that belongs to a configuration is in shape."""
+    shaped = vectors_of_bodies(q) and vectors_of_bodies(v) and mech.marker.shape[1] == 3
+    return shaped and in_shape(ws.mid) and in_shape(ws.end)
 
-    A step has the substeps `sizes`, plain PH-MP one. Returns (how it ended, steps made). The state before a failed step
-    stays in (q, v). A substep tries the best extrapolation first, then plainer guesses; each with the condensed matrix,
-    which may leave light elements out, then with the exact one. All threads of a crew make the same march.
-    """
-    substeps, portion, first = sizes.size, condensed.portion, 6 * (mech.body.size + 1)
-    for n in range(wrench.shape[0]):
+
+@act
+def march_on(
+    crew: Crew, mech: Mechanism, layout: Layout, surely: bool, at: Place, sizes: Array, wrench: Array, every: int,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, factors: Factors, q: Array, v: Array,
+    record: Record,
+) -> tuple[int, Place]:  # fmt: skip
+    """March on from a place with one of the two matrices; returns how it ended, OTHER for the other one, and where."""
+    substeps, portion, first = sizes.size, layout.portion, 6 * (mech.body.size + 1)
+    spent, plainness = at.spent, at.plainness
+    if not known(mech, q, v, ws):
+        return STALLED, at
+    for n in range(at.n, wrench.shape[0]):
         step, s = n // substeps, n % substeps
         h = sizes[s]
-        if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
-            return STOPPED, step
-        begin(crew, mech, portion, wrench, n, q, ws)
-        spent, ended, plainness, surely = 0, STALLED, 0, habit.exact[0] > 0
+        if surely != (habit.exact[0] > 0):
+            return OTHER, Place(n, spent, plainness)
+        if spent == 0:
+            if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
+                return STOPPED, Place(n, 0, 0)
+            begin(crew, mech, portion, wrench, n, q, ws)
+        ended = STALLED
         while ended != CONVERGED and plainness <= PLAINEST:
             bodies, rows = choose(memory, s, plainness, habit)
             guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
             meet(crew)
-            layout, factors = (exact, sure) if surely else (condensed, fast)
             ended, iterations, good = solve(
                 crew, mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, s, factors,
@@ -361,13 +374,16 @@ def march_midpoint(
             if ended == CONVERGED and habit.redundant[0] > 0:
                 ended = stay_closed(crew, mech, portion, surely, newton.length, q, ws)
             spent += iterations
-            plainness, surely = next_attempt(habit, ended, good, plainness, surely)
+            note_attempt(habit, ended, good, surely)
+            if ended != CONVERGED and not surely:
+                return OTHER, Place(n, spent, plainness)
+            plainness += 1
         if ended == CONVERGED and mech.law.size > 0:
             ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
         if ended != CONVERGED:
             if s > 0 and crew.me == 0:
                 copy_state(sums.q, sums.v, q, v)
-            return ended, step
+            return ended, Place(n, 0, 0)
         habit.exact[0] = max(0, habit.exact[0] - 1)
         accept(mech, portion, h, ws.z, q, v, ws.mid)
         keep_all(memory, s, ws.z, portion.bounds)
@@ -383,4 +399,32 @@ def march_midpoint(
             add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
             if s == substeps - 1:
                 write(mech, step, every, sums, q, v, record)
-    return CONVERGED, wrench.shape[0] // substeps
+        spent, plainness = 0, 0
+    return CONVERGED, Place(wrench.shape[0], 0, 0)
+
+
+@loop
+def march_midpoint(
+    crew: Crew, mech: Mechanism, condensed: Layout, exact: Layout, sizes: Array, wrench: Array, every: int,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, sums: Sums, fast: Factors, sure: Factors, q: Array,
+    v: Array, record: Record,
+) -> tuple[int, int]:  # fmt: skip
+    """Make wrench.shape[0] substeps of PH-MP from (q, v), which become the last state; record every `every`-th step.
+
+    A step has the substeps `sizes`, plain PH-MP one. Returns (how it ended, steps made). The state before a failed step
+    stays in (q, v). A substep tries the best extrapolation first, then plainer guesses; each with the condensed matrix,
+    which may leave light elements out, then with the exact one. All threads of a crew make the same march.
+    """
+    ended, at = OTHER, Place(0, 0, 0)
+    while ended == OTHER:
+        surely = habit.exact[0] > 0
+        if surely:
+            ended, at = march_on(
+                crew, mech, exact, surely, at, sizes, wrench, every, newton, memory, habit, ws, sums, sure, q, v, record
+            )
+        else:
+            ended, at = march_on(
+                crew, mech, condensed, surely, at, sizes, wrench, every, newton, memory, habit, ws, sums, fast, q, v,
+                record,
+            )  # fmt: skip
+    return ended, at.n // sizes.size
