@@ -26,9 +26,8 @@ def coincide_side(
     z: Array, x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Three coinciding rows r, r+1, r+2 (rows i.. of joint j, which has m) on side s: forces, gap and slopes."""
-    b, k = mech.row[r].body[s], mech.row[r].marker[s, 1]
-    at, first = 6 * b, 6 * (mech.body.size + 1)
-    row = first + r
+    b, k = mech.row[r].body[s] & OFFSET, mech.row[r].marker[s, 1] & OFFSET
+    at, row = 6 * b, (6 * (mech.body.size + 1) + r) & OFFSET
     sign = 2.0 * s - 1.0
     l0, l1, l2 = z[row], z[row + 1], z[row + 2]
     r0, r1, r2 = mid.marker[k, 0], mid.marker[k, 1], mid.marker[k, 2]
@@ -46,7 +45,7 @@ def coincide_side(
         return
     n = layout.body[b].stride & OFFSET
     e0, e1, e2 = end.marker[k, 0], end.marker[k, 1], end.marker[k, 2]
-    below, beside = layout.joint[j].turn_rows[s] + i, layout.joint[j].turn_columns[s] + i * n
+    below, beside = (layout.joint[j].turn_rows[s] + i) & OFFSET, (layout.joint[j].turn_columns[s] + i * n) & OFFSET
     data[below + 1], data[below + 2] = -r2, r1  # skew(rw) in the rows of theta
     data[below + m], data[below + m + 2] = r2, -r0
     data[below + 2 * m], data[below + 2 * m + 1] = -r1, r0
@@ -66,12 +65,12 @@ def angle_row(
     x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Row r (row i of joint j, which has m): torque lam u x w on side 0, its opposite on side 1; gap and slopes."""
-    row = 6 * (mech.body.size + 1) + r
-    ku, kw = mech.row[r].marker[0, 0], mech.row[r].marker[1, 1]
+    row = (6 * (mech.body.size + 1) + r) & OFFSET
+    ku, kw = mech.row[r].marker[0, 0] & OFFSET, mech.row[r].marker[1, 1] & OFFSET
     u0, u1, u2 = mid.marker[ku, 0], mid.marker[ku, 1], mid.marker[ku, 2]
     w0, w1, w2 = mid.marker[kw, 0], mid.marker[kw, 1], mid.marker[kw, 2]
     c0, c1, c2 = u1 * w2 - u2 * w1, u2 * w0 - u0 * w2, u0 * w1 - u1 * w0
-    a, b, lam = 6 * mech.row[r].body[0] + 3, 6 * mech.row[r].body[1] + 3, z[row]
+    a, b, lam = 6 * (mech.row[r].body[0] & OFFSET) + 3, 6 * (mech.row[r].body[1] & OFFSET) + 3, z[row]
     x[row] += 2.0 * (c0 * (z[a] - z[b]) + c1 * (z[a + 1] - z[b + 1]) + c2 * (z[a + 2] - z[b + 2]))
     ground = 6 * mech.body.size  # it does not move, and threads do not write to what belongs to both
     if a < ground:
@@ -89,11 +88,11 @@ def angle_row(
     e0, e1, e2 = p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
     f = 0.5 * lam
     for s in range(2):
-        body = mech.row[r].body[s]
+        body = mech.row[r].body[s] & OFFSET
         if body == mech.body.size:
             continue
         n, sign = layout.body[body].stride & OFFSET, 1.0 - 2.0 * s
-        below, beside = layout.joint[j].turn_rows[s] + i, layout.joint[j].turn_columns[s] + i * n
+        below, beside = (layout.joint[j].turn_rows[s] + i) & OFFSET, (layout.joint[j].turn_columns[s] + i * n) & OFFSET
         data[below], data[below + m], data[below + 2 * m] = sign * c0, sign * c1, sign * c2
         data[beside], data[beside + 1], data[beside + 2] = sign * e0, sign * e1, sign * e2
         across, columns = layout.joint[j].body_body[s], layout.body[mech.row[r].body[1 - s]].stride & OFFSET
@@ -143,12 +142,12 @@ def general_row(
     x: Array, data: Array,
 ) -> None:  # fmt: skip
     """Any row r (row i of joint j, which has m): forces, gap and slopes."""
-    row = 6 * (mech.body.size + 1) + r
+    row = (6 * (mech.body.size + 1) + r) & OFFSET
     lam = z[row]
     u, w = row_vectors(mech, mid.q, mid.marker, r)
     u1, w1 = row_vectors(mech, end.q, end.marker, r) if slopes else (u, w)
     for s in range(2):
-        b = mech.row[r].body[s]
+        b = mech.row[r].body[s] & OFFSET
         if b == mech.body.size:
             continue
         at, n = 6 * b, layout.body[b].stride & OFFSET
@@ -205,7 +204,7 @@ def joint_rows(
             light_rows(mech, j, h, mid, feedback, give, z, x)
             continue
         for i in range(m):
-            r = begin + i
+            r = (begin + i) & OFFSET
             kind = mech.row[r].kind
             if kind == COINCIDE:
                 for s in range(2):

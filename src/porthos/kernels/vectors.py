@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import inner
 from porthos.notation import Array
 
@@ -35,18 +36,21 @@ def triple(a: Array) -> Triple:
 @inner
 def part3(a: Array, at: int) -> Triple:
     """Three numbers of a vector, from `at` on."""
+    at = at & OFFSET
     return a[at], a[at + 1], a[at + 2]
 
 
 @inner
 def row3(a: Array, i: int) -> Triple:
     """Row i of an array (R, 3)."""
+    i = i & OFFSET
     return a[i, 0], a[i, 1], a[i, 2]
 
 
 @inner
 def row33(a: Array, i: int, j: int) -> Triple:
     """Row (i, j) of an array (R, S, 3)."""
+    i, j = i & OFFSET, j & OFFSET
     return a[i, j, 0], a[i, j, 1], a[i, j, 2]
 
 
