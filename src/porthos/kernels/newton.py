@@ -27,7 +27,7 @@ FEEDBACK = 0.1  # share of the position error of the last step that is removed i
 # number is for the condensed matrix, after which there is the exact one to try, the second one for that; OPENED is a
 # share of the motion of the step that is allowed there: rows repeat others only as well as axes were given.
 OPENS, OPENED = (1e-12, 1e-8), 1e-4
-PATIENCE = 8  # iterations with the condensed matrix before the exact one is tried; twice as many if it is costly
+PATIENCE = 8  # iterations of PH-MP with the condensed matrix before the exact one is tried
 EXACT_STEPS = 100  # steps with the exact matrix after the condensed one failed
 MARGIN, FORGETTING = 3.0, 1.1  # what was seen of updates in earlier steps is believed times a margin that grows
 HOPE = 3.0  # excess of an update that hopes to be the only one

@@ -79,6 +79,7 @@ LAG = 0.25  # positions miss a change of the velocities by this times the turn o
 WAITING = 0.9  # ratio of updates of the positions at the round-off floor; below it they may wait for the velocities
 HEARD, FAR = 0.004, 0.3  # ratio of updates of the velocities above which they are stretched; turn of a step up to which
 CLEAR = 1000.0  # floors above which an update tells something of the next one
+PATIENT = 32  # iterations with the condensed matrix before the exact one is tried: it cures no coupling of levels
 POLISH = 8  # sweeps at most for velocities whose positions have converged
 SPARING = 5.0  # times what earlier steps let expect of the last sweep over the velocities: it is spared below a floor
 
@@ -378,7 +379,7 @@ def march_on(
             guess_velocities(portion.bounds, ws.z, lv)
             meet(crew)
             ended, iterations, good = solve(
-                crew, mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                crew, mech, layout, h, q, v, wrench, n, newton, patience(PATIENT, layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
             )  # fmt: skip
             meet(crew)

@@ -320,9 +320,9 @@ def wants_first(layout: Layout, habit: Habit) -> bool:
 
 
 @stage
-def patience(layout: Layout, surely: bool, newton: Newton) -> int:
-    """Iterations after which an attempt is given up."""
-    return newton.iterations if surely else min(PATIENCE * (1 + layout.costly), newton.iterations)
+def patience(usual: int, layout: Layout, surely: bool, newton: Newton) -> int:
+    """Iterations after which an attempt is given up, twice the usual ones where a matrix is costly."""
+    return newton.iterations if surely else min(usual * (1 + layout.costly), newton.iterations)
 
 
 @stage
@@ -367,7 +367,7 @@ def march_on(
             guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
             meet(crew)
             ended, iterations, good = solve(
-                crew, mech, layout, h, q, v, wrench, n, newton, patience(layout, surely, newton),
+                crew, mech, layout, h, q, v, wrench, n, newton, patience(PATIENCE, layout, surely, newton),
                 surely or wants_first(layout, habit), habit, ws, s, factors,
             )  # fmt: skip
             meet(crew)
