@@ -17,7 +17,8 @@ import porthos as ph
 from benchmarks.models import chain, net
 from benchmarks.porthos_adapter import model
 from porthos.integrate.crew import alone
-from porthos.kernels import elimination, joints, reduced_midpoint, solution
+from porthos.kernels import bodies as kinematics
+from porthos.kernels import elimination, joints, marching, reduced_midpoint, solution
 from porthos.kernels import guess as guesses
 from porthos.kernels import update as updates
 from porthos.system.layout import operations
@@ -42,16 +43,16 @@ def remember(n, crew, memory, portion, ws):  # type: ignore[no-untyped-def]
 @njit
 def begin(n, crew, mech, portion, wrench, q, ws):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        reduced_midpoint.begin(crew, mech, portion, wrench, 0, q, ws)
+        marching.begin(crew, mech, portion, wrench, 0, q, ws)
 
 
 @njit
 def bodies(n, mech, layout, q, v, slopes, ws, data):  # type: ignore[no-untyped-def]
     for _ in range(n):
         for b in range(mech.body.size):
-            reduced_midpoint.move_body(mech, b, q, ws.z, ws.mid, ws.end)
+            kinematics.move_body(mech, b, q, ws.z, ws.mid, ws.end)
             if slopes:
-                reduced_midpoint.turn_markers(mech, b, ws.end.q, ws.end.marker)
+                kinematics.turn_markers(mech, b, ws.end.q, ws.end.marker)
             reduced_midpoint.momentum_rows(mech, layout, b, 1e-3, q, v, slopes, ws.z, ws.mid, ws.end, ws.x, data)
 
 

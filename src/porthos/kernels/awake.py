@@ -11,8 +11,10 @@ part by the solution of the linear equations alone.
 from __future__ import annotations
 
 from porthos.kernels.blocks import OFFSET
+from porthos.kernels.bodies import move_body
 from porthos.kernels.compile import inner, stage
-from porthos.kernels.crew import Crew, meet
+from porthos.kernels.crew import Crew, Portion, meet
+from porthos.kernels.pose import Pose
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, Flags
 
@@ -99,3 +101,12 @@ def falls_asleep(everywhere: bool, size: float, largest: float, floor: float) ->
 def asleep(mech: Mechanism, j: int, awake: Flags) -> bool:
     """Whether both bodies of a joint sleep."""
     return awake[mech.joint[j].body[0]] == ASLEEP and awake[mech.joint[j].body[1]] == ASLEEP
+
+
+@inner
+def catch_up(mech: Mechanism, portion: Portion, q0: Array, z: Array, mid: Pose, end: Pose, awake: Flags) -> None:
+    """Let bodies that slept follow the updates since then."""
+    for n in range(portion.body.size):
+        b = portion.body[n] & OFFSET
+        if awake[b] == ASLEEP:
+            move_body(mech, b, q0, z, mid, end)

@@ -6,6 +6,7 @@ dbar_i = nu (d_i^0 + a x d_i^0 + a (a . d_i^0)),  nu = 1/(1 + |a|^2),  d_i^1 = 2
 from __future__ import annotations
 
 from porthos.kernels.compile import kernel, stage
+from porthos.kernels.pose import Pose
 from porthos.kernels.rows import dot
 from porthos.kernels.tables import Mechanism
 from porthos.notation import Array
@@ -31,6 +32,20 @@ def turn_markers(mech: Mechanism, b: int, q: Array, marker: Array) -> None:
         marker[k, 0] = X * q[b, 1, 0] + Y * q[b, 2, 0] + Z * q[b, 3, 0]
         marker[k, 1] = X * q[b, 1, 1] + Y * q[b, 2, 1] + Z * q[b, 3, 1]
         marker[k, 2] = X * q[b, 1, 2] + Y * q[b, 2, 2] + Z * q[b, 3, 2]
+
+
+@stage
+def move_body(mech: Mechanism, b: int, q0: Array, z: Array, mid: Pose, end: Pose) -> None:
+    """Midpoint and end of body b, and its markers at the midpoint."""
+    at = 6 * b
+    for k in range(3):
+        mid.q[b, 0, k] = q0[b, 0, k] + z[at + k]
+        end.q[b, 0, k] = q0[b, 0, k] + 2.0 * z[at + k]
+    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
+    nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
+    for i in range(1, 4):
+        turn(a0, a1, a2, nu, q0, b, i, mid.q, end.q)
+    turn_markers(mech, b, mid.q, mid.marker)
 
 
 @kernel

@@ -5,8 +5,8 @@ is larger than most kernels. `entry` is for what Python calls. `loop` and `inner
 allocate nothing: they do without reference counts, which cost more than the arithmetic of a small body; other threads
 may run beside a loop. `stage` is an
 inner kernel that LLVM pastes into its callers, because a call that passes tables copies them; `frame` is a stage that
-only puts others together, and is optimised in its caller alone, and so is an `act`, which is called, not pasted. `algebra`
-is an inner kernel whose sums may be reordered (infinities and NaN keep their meaning).
+only puts others together, and is optimised in its caller alone; so is an `act`, which is called and not pasted.
+`algebra` is an inner kernel whose sums may be reordered (infinities and NaN keep their meaning).
 
 Numba checks only the file of a cached function, not the files of what it calls: after an edit of a callee a cached
 caller would return stale numbers. So kernels are cached in a folder named by the hash of all kernel sources.

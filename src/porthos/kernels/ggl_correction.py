@@ -23,8 +23,8 @@ class Levels(NamedTuple):
     z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
     last: Array  # (6 (N + 1),) (t_phi, t_omega) where the step begins
     memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
-    # (S, 4) by which updates of positions and velocities shrank in the last steps, rho of `take_velocities`, and what an
-    # update of the positions leaves of the velocities
+    # (S, 4) by which updates of positions and of velocities shrank in the last steps, rho of `take_velocities`, and
+    # what an update of the positions leaves to the velocities
     rate: Array
     L: Array  # (N+1, 3, 3) velocity gradients
     end: Pose  # that of PH-MP; if there are elements, with shifts of its own

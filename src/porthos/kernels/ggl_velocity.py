@@ -8,14 +8,15 @@ from porthos.kernels.awake import asleep
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
 from porthos.kernels.crew import COMMON, RATES, TOTAL, Crew, Portion, meet, tell, total
-from porthos.kernels.elimination import clear
+from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.ggl_correction import Levels, add_vector
+from porthos.kernels.guess import keep_all
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
+from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.update import subtract, told_loudness
 from porthos.kernels.vectors import combine3, cross3, row3, row33
 from porthos.kernels.workspace import Workspace
-from porthos.notation import Array
+from porthos.notation import Array, IntArray
 
 LOUDEST = 0.4  # rho that is believed
 
@@ -137,3 +138,49 @@ def velocity_joints(mech: Mechanism, portion: Portion, n: int, everywhere: bool,
             velocity_joint(mech, j, ws.mid, ws.end, lv.z, ws.x)
         else:
             clear(ws.x, first + mech.joint[j].first, first + mech.joint[j].last)
+
+
+@stage
+def release_shifts(mech: Mechanism, shift: Array, free: Array) -> None:
+    """The translational parts of the rows at the end, without those of elements."""
+    for r in range(mech.row.size):
+        for s in range(2):
+            for k in range(3):
+                free[r, s, k] = shift[r, s, k] if mech.row[r].law < 0 else 0.0
+
+
+@stage
+def release(mech: Mechanism, layout: Layout, data: Array, free: Factors) -> None:
+    """The matrix of the velocities, before it is completed: that of the positions, without what elements hold."""
+    for i in range(layout.pattern.length):
+        free.data[i] = data[i]
+    clear(free.scale, 0, free.scale.size)
+    for j in range(mech.joint.size):
+        if not mech.joint[j].soft or layout.joint[j].light:
+            continue
+        for i in range(mech.joint[j].last - mech.joint[j].first):
+            for s in range(2):
+                n = layout.body[mech.joint[j].body[s]].stride
+                for k in range(3):
+                    free.data[layout.joint[j].turn_columns[s] + i * n + k] = 0.0
+                    free.data[layout.joint[j].shift_columns[s] + i * n + k] = 0.0
+
+
+@stage
+def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
+    """Add where PH-MP would take the velocities, 2 (u, a) - last, to the extrapolated difference from it.
+
+    The difference is small and smooth, and with it velocities go with the positions of the guess.
+    """
+    for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
+        lv.z[i] += 2.0 * z[i] - lv.last[i]
+
+
+@stage
+def keep_velocities(bounds: IntArray, s: int, growth: float, ws: Workspace, lv: Levels) -> None:
+    """Store what the next guess of the velocities needs, with a step of another size; they are not needed any more."""
+    for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
+        velocity = lv.z[i]
+        lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
+        lv.last[i] = growth * velocity
+    keep_all(lv.memory, s, lv.z, bounds)

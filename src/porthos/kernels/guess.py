@@ -23,7 +23,7 @@ ORDERS = 9  # of extrapolation: 0 .. ORDERS - 1
 KEPT = 16  # steps of which unknowns are kept: a power of 2; ORDERS + 1 tell what the highest order misses
 GUESSES = 2 * ORDERS  # the orders, then those that do without what alternates, numbered by k
 PLAINEST = 4  # how often orders are halved where steps fail, at most: then the last step is repeated
-LOOK = 3  # steps after which guesses are judged again; odd, as errors alternate
+LOOK = 7  # steps after which guesses are judged again; odd, as errors alternate
 
 
 class Memory(NamedTuple):

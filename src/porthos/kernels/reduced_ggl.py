@@ -20,22 +20,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from porthos.kernels.arrival import arrived
-from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake, wake_velocities
+from porthos.kernels.awake import ASLEEP, SLIGHT, catch_up, falls_asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
-from porthos.kernels.bodies import turn_markers
-from porthos.kernels.compile import act, frame, inner, loop, stage
+from porthos.kernels.bodies import move_body, turn_markers
+from porthos.kernels.closing import stay_closed
+from porthos.kernels.compile import act, frame, loop, stage
 from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
-from porthos.kernels.elements import add_losses, set_grips
-from porthos.kernels.elimination import Factors, clear
+from porthos.kernels.elements import set_grips
+from porthos.kernels.elimination import Factors
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, correct_body, correct_joints
-from porthos.kernels.ggl_velocity import take_velocities, velocity_body, velocity_joints
+from porthos.kernels.ggl_velocity import (
+    guess_velocities,
+    keep_velocities,
+    release,
+    release_shifts,
+    take_velocities,
+    velocity_body,
+    velocity_joints,
+)
 from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
+from porthos.kernels.marching import Place, arrive, book, known, note_attempt, patience, step_into, wants_first
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
@@ -53,26 +62,15 @@ from porthos.kernels.newton import (
     finished,
     turned,
 )
-from porthos.kernels.record import Record, Sums, add_substep, copy_state, write
 from porthos.kernels.pose import in_shape
-from porthos.kernels.reduced_midpoint import (
-    Place,
-    begin,
-    begin_together,
-    known,
-    momentum_rows,
-    move_body,
-    note_attempt,
-    patience,
-    stay_closed,
-    wants_first,
-)
+from porthos.kernels.record import Record, Sums
+from porthos.kernels.reduced_midpoint import momentum_rows
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce, resolve
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import take_update, wants_matrix
 from porthos.kernels.vectors import cross3, row33
 from porthos.kernels.workspace import Workspace
-from porthos.notation import Array, IntArray
+from porthos.notation import Array
 
 COUPLING = 4.0  # errors of positions and velocities shrink by this times the square of the turn of a step, at worst
 LAG = 0.25  # positions miss a change of the velocities by this times the turn of a step
@@ -82,32 +80,6 @@ CLEAR = 1000.0  # floors above which an update tells something of the next one
 PATIENT = 32  # iterations with the condensed matrix before the exact one is tried: it cures no coupling of levels
 POLISH = 8  # sweeps at most for velocities whose positions have converged
 SPARING = 5.0  # times what earlier steps let expect of the last sweep over the velocities: it is spared below a floor
-
-
-@stage
-def release_shifts(mech: Mechanism, shift: Array, free: Array) -> None:
-    """The translational parts of the rows at the end, without those of elements."""
-    for r in range(mech.row.size):
-        for s in range(2):
-            for k in range(3):
-                free[r, s, k] = shift[r, s, k] if mech.row[r].law < 0 else 0.0
-
-
-@stage
-def release(mech: Mechanism, layout: Layout, data: Array, free: Factors) -> None:
-    """The matrix of the velocities, before it is completed: that of the positions, without what elements hold."""
-    for i in range(layout.pattern.length):
-        free.data[i] = data[i]
-    clear(free.scale, 0, free.scale.size)
-    for j in range(mech.joint.size):
-        if not mech.joint[j].soft or layout.joint[j].light:
-            continue
-        for i in range(mech.joint[j].last - mech.joint[j].first):
-            for s in range(2):
-                n = layout.body[mech.joint[j].body[s]].stride
-                for k in range(3):
-                    free.data[layout.joint[j].turn_columns[s] + i * n + k] = 0.0
-                    free.data[layout.joint[j].shift_columns[s] + i * n + k] = 0.0
 
 
 @frame
@@ -154,16 +126,6 @@ def sweep_positions(
             redundant, broken = redundant + more, broken or singular
         reduce(crew, mech, layout, leg, everywhere, ws.awake, ws.end, factors, ws.x)
     return judge(crew, redundant, broken, iteration, habit) if slopes else RUNNING
-
-
-@stage
-def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
-    """Add where PH-MP would take the velocities, 2 (u, a) - last, to the extrapolated difference from it.
-
-    The difference is small and smooth, and with it velocities go with the positions of the guess.
-    """
-    for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
-        lv.z[i] += 2.0 * z[i] - lv.last[i]
 
 
 @frame
@@ -307,15 +269,6 @@ def solve(
     return ended, iteration, not slopes
 
 
-@inner
-def catch_up(mech: Mechanism, portion: Portion, q0: Array, ws: Workspace) -> None:
-    """Let bodies that slept follow the updates since then."""
-    for n in range(portion.body.size):
-        b = portion.body[n] & OFFSET
-        if ws.awake[b] == ASLEEP:
-            move_body(mech, b, q0, ws.z, ws.mid, ws.end)
-
-
 @stage
 def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Levels, q: Array, v: Array) -> None:
     """Make the end of the step the present state: v^1 = 2/h P(q^1) t; and the multipliers lam = 2/h^2 (mu + gam').
@@ -341,14 +294,33 @@ def accept(mech: Mechanism, portion: Portion, h: float, ws: Workspace, lv: Level
         ws.lam[r] = 2.0 / (h * h) * (ws.z[first + r] + lv.z[first + r])
 
 
-@stage
-def keep_velocities(bounds: IntArray, s: int, growth: float, ws: Workspace, lv: Levels) -> None:
-    """Store what the next guess of the velocities needs, with a step of another size; they are not needed any more."""
-    for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
-        velocity = lv.z[i]
-        lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
-        lv.last[i] = growth * velocity
-    keep_all(lv.memory, s, lv.z, bounds)
+@frame
+def attempt(
+    crew: Crew, mech: Mechanism, layout: Layout, surely: bool, at: Place, s: int, h: float, wrench: Array,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, factors: Factors, free: Factors, q: Array, v: Array,
+    lv: Levels,
+) -> tuple[int, Place]:  # fmt: skip
+    """As `reduced_midpoint.attempt`."""
+    bounds, ended, spent, plainness = layout.portion.bounds, STALLED, at.spent, at.plainness
+    while ended != CONVERGED and plainness <= PLAINEST:
+        bodies, rows = choose(memory, s, plainness, habit)
+        guess_all(memory, s, bodies, rows, bounds, ws.z)
+        guess_all(lv.memory, s, bodies, min(bodies, rows), bounds, lv.z)
+        guess_velocities(bounds, ws.z, lv)
+        meet(crew)
+        ended, iterations, good = solve(
+            crew, mech, layout, h, q, v, wrench, at.n, newton, patience(PATIENT, layout, surely, newton),
+            surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
+        )  # fmt: skip
+        meet(crew)
+        if ended == CONVERGED and habit.redundant[0] > 0:
+            ended = stay_closed(crew, mech, layout.portion, surely, newton.length, q, ws)
+        spent += iterations
+        note_attempt(habit, ended, good, surely)
+        if ended != CONVERGED and not surely:
+            return OTHER, Place(at.n, spent, plainness)
+        plainness += 1
+    return ended, Place(at.n, spent, 0)
 
 
 @act
@@ -358,64 +330,40 @@ def march_on(
     v: Array, record: Record, lv: Levels,
 ) -> tuple[int, Place]:  # fmt: skip
     """As `reduced_midpoint.march_on`."""
-    substeps, portion = sizes.size, layout.portion
-    spent, plainness = at.spent, at.plainness
+    portion = layout.portion
     if not (known(mech, q, v, ws) and in_shape(lv.end) and lv.L.shape[1] == 3 and lv.L.shape[2] == 3):
         return STALLED, at
     for n in range(at.n, wrench.shape[0]):
-        step, s = n // substeps, n % substeps
+        s = n % sizes.size
         h = sizes[s]
         if surely != (habit.exact[0] > 0):
-            return OTHER, Place(n, spent, plainness)
-        if spent == 0:
-            if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
-                return STOPPED, Place(n, 0, 0)
-            begin(crew, mech, portion, wrench, n, q, ws)
-        ended = STALLED
-        while ended != CONVERGED and plainness <= PLAINEST:
-            bodies, rows = choose(memory, s, plainness, habit)
-            guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
-            guess_all(lv.memory, s, bodies, min(bodies, rows), portion.bounds, lv.z)
-            guess_velocities(portion.bounds, ws.z, lv)
-            meet(crew)
-            ended, iterations, good = solve(
-                crew, mech, layout, h, q, v, wrench, n, newton, patience(PATIENT, layout, surely, newton),
-                surely or wants_first(layout, habit), habit, ws, lv, s, factors, free,
-            )  # fmt: skip
-            meet(crew)
-            if ended == CONVERGED and habit.redundant[0] > 0:
-                ended = stay_closed(crew, mech, portion, surely, newton.length, q, ws)
-            spent += iterations
-            note_attempt(habit, ended, good, surely)
-            if ended != CONVERGED and not surely:
-                return OTHER, Place(n, spent, plainness)
-            plainness += 1
-        if ended == CONVERGED and mech.law.size > 0:
-            ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
+            return OTHER, at
+        if not step_into(crew, mech, portion, at, sizes, wrench, q, v, ws, sums, record):
+            return STOPPED, at
+        ended, at = attempt(
+            crew, mech, layout, surely, at, s, h, wrench, newton, memory, habit, ws, factors, free, q, v, lv
+        )
+        if ended == OTHER:
+            return ended, at
+        ended = arrive(crew, mech, ended, s, q, v, habit, ws, sums)
         if ended != CONVERGED:
-            if s > 0 and crew.me == 0:
-                copy_state(sums.q, sums.v, q, v)
-            return ended, Place(n, 0, 0)
-        habit.exact[0] = max(0, habit.exact[0] - 1)
+            return ended, at
         if layout.crowded:
-            catch_up(mech, portion, q, ws)
+            catch_up(mech, portion, q, ws.z, ws.mid, ws.end, ws.awake)
         accept(mech, portion, h, ws, lv, q, v)
         meet(crew)
         keep_all(memory, s, ws.z, portion.bounds)
         judge_guesses(crew, memory, s, portion.bounds)
-        keep_velocities(portion.bounds, s, sizes[(s + 1) % substeps] / h, ws, lv)
+        keep_velocities(portion.bounds, s, sizes[(s + 1) % sizes.size] / h, ws, lv)
         meet(crew)
         note_errors(crew, memory, s)
         if crew.me == 0:
             outputs(mech, ws.z, ws.mid.q, h, ws.y)
             drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
             add_velocity_work(mech, h, ws.aim, lv.z, ws.y)
-            add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
-            add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
-            if s == substeps - 1:
-                write(mech, step, every, sums, q, v, record)
-        spent, plainness = 0, 0
-    return CONVERGED, Place(wrench.shape[0], 0, 0)
+            book(mech, at, sizes, wrench, every, q, v, ws, sums, record)
+        at = Place(n + 1, 0, 0)
+    return CONVERGED, at
 
 
 @loop

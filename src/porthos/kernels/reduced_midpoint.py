@@ -9,33 +9,27 @@ The rigidity rows make the directors move by the Cayley map (`kernels/bodies.py`
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from porthos.kernels.arrival import arrived, count_turns
 from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake
 from porthos.kernels.blocks import OFFSET, add_turning
-from porthos.kernels.bodies import turn, turn_markers
-from porthos.kernels.compile import act, frame, inner, loop, stage
-from porthos.kernels.crew import GOES, OPEN, Crew, Portion, meet, tell, total
-from porthos.kernels.drives import BEGIN, END, aim_drives, drive_outputs, drive_rows
-from porthos.kernels.elements import add_losses, set_grips
+from porthos.kernels.bodies import move_body, turn, turn_markers
+from porthos.kernels.closing import stay_closed
+from porthos.kernels.compile import act, frame, loop, stage
+from porthos.kernels.crew import Crew, Portion, meet
+from porthos.kernels.drives import drive_outputs
+from porthos.kernels.elements import set_grips
 from porthos.kernels.elimination import Factors
 from porthos.kernels.feedback import STOPPED
 from porthos.kernels.forces import add_loads, outputs
-from porthos.kernels.gears import aim_wheels, gear_rows
+from porthos.kernels.gears import aim_wheels
 from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
 from porthos.kernels.joints import joint_rows
-from porthos.kernels.light import line
+from porthos.kernels.marching import Place, arrive, book, known, note_attempt, patience, step_into, wants_first
 from porthos.kernels.newton import (
     ACCEPTED,
     CONVERGED,
-    EXACT_STEPS,
-    FEEDBACK,
     LARGEST_TURN,
-    OPENED,
-    OPENS,
     OTHER,
     PATIENCE,
     RUNNING,
@@ -48,36 +42,13 @@ from porthos.kernels.newton import (
     note_left,
     turned,
 )
-from porthos.kernels.pose import Pose, in_shape, row_vectors, vectors_of_bodies
-from porthos.kernels.record import Record, Sums, add_substep, begin_step, copy_state, write
+from porthos.kernels.pose import Pose
+from porthos.kernels.record import Record, Sums
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce
-from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, LENGTH, Layout, Mechanism
+from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import take_update, wants_matrix
-from porthos.kernels.vectors import dot3, row3
 from porthos.kernels.workspace import Workspace
 from porthos.notation import Array
-
-
-class Place(NamedTuple):
-    """Where a march is: in the n-th substep, after some iterations; 0: it has not begun yet."""
-
-    n: int
-    spent: int
-    plainness: int  # how plain the next guess is
-
-
-@stage
-def move_body(mech: Mechanism, b: int, q0: Array, z: Array, mid: Pose, end: Pose) -> None:
-    """Midpoint and end of body b, and its markers at the midpoint."""
-    at = 6 * b
-    for k in range(3):
-        mid.q[b, 0, k] = q0[b, 0, k] + z[at + k]
-        end.q[b, 0, k] = q0[b, 0, k] + 2.0 * z[at + k]
-    a0, a1, a2 = z[at + 3], z[at + 4], z[at + 5]
-    nu = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
-    for i in range(1, 4):
-        turn(a0, a1, a2, nu, q0, b, i, mid.q, end.q)
-    turn_markers(mech, b, mid.q, mid.marker)
 
 
 @stage
@@ -198,91 +169,6 @@ def solve(
 
 
 @stage
-def begin_rows(mech: Mechanism, j: int, q0: Array, marker: Array, feedback: Array) -> None:
-    """kappa g(q^0) of the rows of a joint, g(q^0) of those of an element."""
-    for r in range(mech.joint[j].first & OFFSET, mech.joint[j].last & OFFSET):
-        row = mech.row[r]
-        a, b, share = row.body[0], row.body[1], FEEDBACK if row.law < 0 else 1.0
-        if row.kind == COINCIDE:
-            i, k = row.marker[0, 1], row.marker[1, 1]
-            for c in range(3):
-                feedback[r + c] = share * (q0[b, 0, c] + marker[k, c] - q0[a, 0, c] + marker[i, c])
-        elif row.kind == ANGLE:
-            feedback[r] = share * (dot3(row3(marker, row.marker[0, 0]), row3(marker, row.marker[1, 1])) - row.c)
-        elif row.law >= 0 and mech.law[row.law].measure == LENGTH:
-            w = line(mech, r, q0, marker)[0]
-            feedback[r] = 0.5 * dot3(w, w)
-        elif row.kind == GENERAL:
-            u, w = row_vectors(mech, q0, marker, r)
-            feedback[r] = share * (dot3(u, w) - row.c)
-
-
-@stage
-def begin(crew: Crew, mech: Mechanism, portion: Portion, wrench: Array, n: int, q0: Array, ws: Workspace) -> None:
-    """feedback = kappa g(q^0), which removes round-off that would add up over many steps; g(q^0) of elements.
-
-    Drives turn their markers before that, and then say how far they go in the step.
-    """
-    if mech.drive.size > 0:
-        if crew.me == 0:
-            aim_drives(mech, wrench, n, ws.mid, ws.end, ws.aim)
-        meet(crew)
-    for i in range(portion.body.size):
-        turn_markers(mech, portion.body[i] & OFFSET, q0, ws.mid.marker)
-    meet(crew)
-    for i in range(portion.joint.size):
-        begin_rows(mech, portion.joint[i] & OFFSET, q0, ws.mid.marker, ws.feedback)
-    meet(crew)
-    if crew.me == 0:
-        gear_rows(mech, q0, ws.feedback)
-        drive_rows(mech, ws.aim, ws.feedback)
-        count_turns(mech, ws.feedback)
-
-
-@stage
-def opening(mech: Mechanism, length: float, surely: bool, ws: Workspace) -> bool:
-    """Whether a row of a joint is further from zero in ws.echo than in ws.feedback, both times kappa, by too much."""
-    most, start = 0.0, ws.second
-    for i in range(6 * mech.body.size):
-        most = max(most, abs(ws.z[i]) / (length if i % 6 < 3 else 1.0))
-    limit = max(OPENS[1], OPENED * most) if surely else OPENS[0]
-    for r in range(mech.row.size):
-        start[r] = ws.feedback[r]
-    for d in range(mech.drive.size):  # of their rows the gap itself, without what they move
-        r = mech.drive[d].row
-        ws.echo[r] -= FEEDBACK * ws.aim[d, END]
-        start[r] += ws.aim[d, END] - ws.aim[d, BEGIN]
-    for r in range(mech.row.size):
-        unit = 1.0 if mech.row[r].kind == ANGLE else max(length, length * length)
-        if mech.row[r].law < 0 and not abs(ws.echo[r]) - abs(start[r]) <= FEEDBACK * limit * unit:
-            return True
-    return False
-
-
-@inner
-def stay_closed(
-    crew: Crew, mech: Mechanism, portion: Portion, surely: bool, length: float, q0: Array, ws: Workspace
-) -> int:
-    """CONVERGED, but STALLED if rows that were taken for repetitions of others opened. All threads meet.
-
-    The pivot of a row can be small for another reason: a light body beside heavy ones.
-    """
-    for i in range(portion.body.size):
-        b = portion.body[i] & OFFSET
-        move_body(mech, b, q0, ws.z, ws.mid, ws.end)
-        turn_markers(mech, b, ws.end.q, ws.end.marker)
-    meet(crew)
-    for i in range(portion.joint.size):
-        begin_rows(mech, portion.joint[i] & OFFSET, ws.end.q, ws.end.marker, ws.echo)
-    meet(crew)
-    if crew.me == 0:
-        gear_rows(mech, ws.end.q, ws.echo)
-        tell(crew, OPEN, 1.0 if opening(mech, length, surely, ws) else 0.0)
-    meet(crew)
-    return STALLED if total(crew, OPEN) > 0.0 else CONVERGED
-
-
-@stage
 def accept(mech: Mechanism, portion: Portion, h: float, z: Array, q: Array, v: Array, mid: Pose) -> None:
     """Make the end of the step the present state: v^1 = 2 vbar - v^0 with vbar = 2/h (u, a x dbar_i)."""
     for n in range(portion.body.size):
@@ -301,44 +187,30 @@ def accept(mech: Mechanism, portion: Portion, h: float, z: Array, q: Array, v: A
                 v[b, i, 2] = 4.0 * (a0 * d1 - a1 * d0) / h - v[b, i, 2]
 
 
-@stage
-def begin_together(
-    crew: Crew, mech: Mechanism, step: int, substeps: int, wrench: Array, q: Array, v: Array, sums: Sums, record: Record
-) -> bool:
-    """`begin_step` of the leader; all threads know what came of it."""
-    if crew.me == 0:
-        goes = begin_step(mech, step, substeps, wrench, q, v, sums, record)
-        tell(crew, GOES, 1.0 if goes else 0.0)
-    meet(crew)
-    return total(crew, GOES) > 0.0
-
-
-@stage
-def wants_first(layout: Layout, habit: Habit) -> bool:
-    """Whether a step begins with a new matrix: always, unless it is costly and the one at hand is still good."""
-    return layout.costly == 0 or habit.matrix[0] == 0
-
-
-@stage
-def patience(usual: int, layout: Layout, surely: bool, newton: Newton) -> int:
-    """Iterations after which an attempt is given up, twice the usual ones where a matrix is costly."""
-    return newton.iterations if surely else min(usual * (1 + layout.costly), newton.iterations)
-
-
-@stage
-def note_attempt(habit: Habit, ended: int, good: bool, surely: bool) -> None:
-    """Remember whether the condensed matrix can be kept for the next step, or is no good for a while."""
-    if not surely:
-        habit.matrix[0] = 1 if ended == CONVERGED and good else 0
-        if ended != CONVERGED:
-            habit.exact[0] = EXACT_STEPS
-
-
-@stage
-def known(mech: Mechanism, q: Array, v: Array, ws: Workspace) -> bool:
-    """Whether all that belongs to a configuration is in shape."""
-    shaped = vectors_of_bodies(q) and vectors_of_bodies(v) and mech.marker.shape[1] == 3
-    return shaped and in_shape(ws.mid) and in_shape(ws.end)
+@frame
+def attempt(
+    crew: Crew, mech: Mechanism, layout: Layout, surely: bool, at: Place, s: int, h: float, wrench: Array,
+    newton: Newton, memory: Memory, habit: Habit, ws: Workspace, factors: Factors, q: Array, v: Array,
+) -> tuple[int, Place]:  # fmt: skip
+    """Solve the equations of substep s with guesses that become plainer, OTHER where the other matrix has its turn."""
+    ended, spent, plainness = STALLED, at.spent, at.plainness
+    while ended != CONVERGED and plainness <= PLAINEST:
+        bodies, rows = choose(memory, s, plainness, habit)
+        guess_all(memory, s, bodies, rows, layout.portion.bounds, ws.z)
+        meet(crew)
+        ended, iterations, good = solve(
+            crew, mech, layout, h, q, v, wrench, at.n, newton, patience(PATIENCE, layout, surely, newton),
+            surely or wants_first(layout, habit), habit, ws, s, factors,
+        )  # fmt: skip
+        meet(crew)
+        if ended == CONVERGED and habit.redundant[0] > 0:
+            ended = stay_closed(crew, mech, layout.portion, surely, newton.length, q, ws)
+        spent += iterations
+        note_attempt(habit, ended, good, surely)
+        if ended != CONVERGED and not surely:
+            return OTHER, Place(at.n, spent, plainness)
+        plainness += 1
+    return ended, Place(at.n, spent, 0)
 
 
 @act
@@ -348,43 +220,22 @@ def march_on(
     record: Record,
 ) -> tuple[int, Place]:  # fmt: skip
     """March on from a place with one of the two matrices; returns how it ended, OTHER for the other one, and where."""
-    substeps, portion, first = sizes.size, layout.portion, 6 * (mech.body.size + 1)
-    spent, plainness = at.spent, at.plainness
+    portion, first = layout.portion, 6 * (mech.body.size + 1)
     if not known(mech, q, v, ws):
         return STALLED, at
     for n in range(at.n, wrench.shape[0]):
-        step, s = n // substeps, n % substeps
+        s = n % sizes.size
         h = sizes[s]
         if surely != (habit.exact[0] > 0):
-            return OTHER, Place(n, spent, plainness)
-        if spent == 0:
-            if s == 0 and not begin_together(crew, mech, step, substeps, wrench, q, v, sums, record):
-                return STOPPED, Place(n, 0, 0)
-            begin(crew, mech, portion, wrench, n, q, ws)
-        ended = STALLED
-        while ended != CONVERGED and plainness <= PLAINEST:
-            bodies, rows = choose(memory, s, plainness, habit)
-            guess_all(memory, s, bodies, rows, portion.bounds, ws.z)
-            meet(crew)
-            ended, iterations, good = solve(
-                crew, mech, layout, h, q, v, wrench, n, newton, patience(PATIENCE, layout, surely, newton),
-                surely or wants_first(layout, habit), habit, ws, s, factors,
-            )  # fmt: skip
-            meet(crew)
-            if ended == CONVERGED and habit.redundant[0] > 0:
-                ended = stay_closed(crew, mech, portion, surely, newton.length, q, ws)
-            spent += iterations
-            note_attempt(habit, ended, good, surely)
-            if ended != CONVERGED and not surely:
-                return OTHER, Place(n, spent, plainness)
-            plainness += 1
-        if ended == CONVERGED and mech.law.size > 0:
-            ended = arrived(mech, ws.z, ws.end.q, ws.feedback)
+            return OTHER, at
+        if not step_into(crew, mech, portion, at, sizes, wrench, q, v, ws, sums, record):
+            return STOPPED, at
+        ended, at = attempt(crew, mech, layout, surely, at, s, h, wrench, newton, memory, habit, ws, factors, q, v)
+        if ended == OTHER:
+            return ended, at
+        ended = arrive(crew, mech, ended, s, q, v, habit, ws, sums)
         if ended != CONVERGED:
-            if s > 0 and crew.me == 0:
-                copy_state(sums.q, sums.v, q, v)
-            return ended, Place(n, 0, 0)
-        habit.exact[0] = max(0, habit.exact[0] - 1)
+            return ended, at
         accept(mech, portion, h, ws.z, q, v, ws.mid)
         keep_all(memory, s, ws.z, portion.bounds)
         judge_guesses(crew, memory, s, portion.bounds)
@@ -395,12 +246,9 @@ def march_on(
         if crew.me == 0:
             outputs(mech, ws.z, ws.mid.q, h, ws.y)
             drive_outputs(mech, h, ws.aim, ws.lam, ws.y)
-            add_substep(mech, sizes, s, wrench, n, spent, ws.lam, ws.y, sums)
-            add_losses(mech, h, q, ws.feedback, ws.lam, sums.loss)
-            if s == substeps - 1:
-                write(mech, step, every, sums, q, v, record)
-        spent, plainness = 0, 0
-    return CONVERGED, Place(wrench.shape[0], 0, 0)
+            book(mech, at, sizes, wrench, every, q, v, ws, sums, record)
+        at = Place(n + 1, 0, 0)
+    return CONVERGED, at
 
 
 @loop

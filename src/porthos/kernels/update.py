@@ -75,7 +75,9 @@ def take_update(crew: Crew, bodies: int, portion: Portion, x: Array, z: Array, l
     """Take the update x = (delta phi^1, theta), dlam from the unknowns z, damped to LARGEST_TURN."""
     unit, furthest, squares = 1.0 / length, 0.0, 0.0
     most, size = update_size(crew, TAKEN, portion, bodies, x, unit)
-    damping = min(1.0, LARGEST_TURN / most) if most > 0.0 else 1.0
+    damping = 1.0
+    if most > LARGEST_TURN:  # seldom: the division is not waited for
+        damping = LARGEST_TURN / most
     for b in range(portion.body.size):
         i = 6 * (portion.body[b] & OFFSET)
         for k in range(i, i + 3):
