@@ -80,6 +80,6 @@ def test_calls_of_compiled_steps_are_counted_in_plain_python():
         factorisations, solves, iterations = found[name]
         assert factorisations == pytest.approx(substeps, abs=0.1), name
         if "GGL" in name:
-            assert solves >= 2 * iterations >= 2 * substeps, name
+            assert solves > 1.5 * iterations >= 3 * substeps, name  # a last sweep for velocities may be spared
         else:
             assert solves == iterations >= substeps, name

@@ -17,7 +17,7 @@ def looked(memory, told):
 
 @njit
 def guessed(memory, number, z):
-    guess(memory, 0, number, 0, z.size, z)
+    guess(memory.past, memory.steps[0], 0, number, 0, z.size, z)
 
 
 def remembered(values, steps):
@@ -25,7 +25,7 @@ def remembered(values, steps):
     past = np.zeros((1, KEPT, values.shape[1]))
     for n in range(max(0, len(values) - KEPT), len(values)):
         past[0, (n + 1) % KEPT] = values[n]
-    return Memory(past, np.zeros((1, 2 * GUESSES)), np.array([steps]))
+    return Memory(past, np.zeros((1, 2 * GUESSES)), np.array([steps]), np.zeros((1, 2), dtype=np.int64))
 
 
 @pytest.mark.parametrize("k", range(ORDERS))

@@ -183,7 +183,9 @@ def test_reactions_of_large_mechanisms_that_are_not_unique_are_told(hinges):
     names = [f"{name} {k}" if k else name for k in range(160) for name in "BC"]
     for name in (*names[:2], *names[-2:]):
         assert run.joint(name).not_unique_at == pytest.approx(run.t if hinges else [0.5])
-        assert np.linalg.norm(run.joint(name).force, axis=1) == pytest.approx(2.0, rel=1e-5)
+        size = np.linalg.norm(run.joint(name).force, axis=1)
+        assert np.delete(size, 5) == pytest.approx(2.0, rel=1e-7)
+        assert size[5] == pytest.approx(2.0, rel=1e-4)  # round-off of the state is multiplied by 1e10 where it is flat
     assert len(run.uniqueness.always) == 640 * hinges
     assert "not unique at t = 0.5 s" in run.summary() and "and 634 more" in run.summary()
 

@@ -70,7 +70,7 @@ def _assisting(
     own = Habit(habit.exact.copy(), habit.redundant.copy(), habit.matrix.copy(), habit.left.copy())
     *workspace, last = rest
     if isinstance(last, Levels):
-        last = last._replace(rate=last.rate.copy(), memory=_own(last.memory))
+        last = last._replace(rate=last.rate.copy())
     idle = idle_layout(exact)
     return (crew, mech, layout, idle, sizes, wrench, every, newton, _own(memory), own, *workspace, last)
 

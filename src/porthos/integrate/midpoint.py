@@ -192,7 +192,7 @@ class MidpointGGL(_ReducedScheme):
                 Levels(
                     np.zeros(z.shape[1]),
                     last,
-                    _memory(np.zeros_like(z)),
+                    np.zeros_like(memory.guess.past),
                     rate,
                     L,
                     *_released(system, sizes, self.threads, memory),
@@ -208,7 +208,7 @@ class MidpointGGL(_ReducedScheme):
         (levels,) = memory.more
         levels.last[:-6] = sizes[0] / 2 * twists(system, q, v).ravel()
         levels.rate[:] = UNKNOWN
-        _repeat(levels.memory, np.zeros_like(z))
+        levels.past[:] = 0.0
 
 
 def _require_moments(system: MechanicalSystem) -> None:

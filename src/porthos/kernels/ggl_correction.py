@@ -9,7 +9,6 @@ from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import stage
 from porthos.kernels.crew import Portion
 from porthos.kernels.elimination import Factors
-from porthos.kernels.guess import Memory
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Mechanism
 from porthos.kernels.vectors import Triple, combine3, cross3, dot3, part3, row3, row33
@@ -22,7 +21,7 @@ class Levels(NamedTuple):
 
     z: Array  # unknowns (t_phi, t_omega) = h/2 (v_phi^1, omega^1) of each body, gam'
     last: Array  # (6 (N + 1),) (t_phi, t_omega) where the step begins
-    memory: Memory  # of gam' and of the difference of the velocities from those of PH-MP
+    past: Array  # (S, KEPT, unknowns) of gam' and of the difference of the velocities from those of PH-MP
     # (S, 4) by which updates of positions and of velocities shrank in the last steps, rho of `take_velocities`, and
     # what an update of the positions leaves to the velocities
     rate: Array

@@ -10,7 +10,7 @@ from porthos.kernels.compile import stage
 from porthos.kernels.crew import COMMON, RATES, TOTAL, Crew, Portion, meet, tell, total
 from porthos.kernels.elimination import Factors, clear
 from porthos.kernels.ggl_correction import Levels, add_vector
-from porthos.kernels.guess import keep_all
+from porthos.kernels.guess import Memory, guess, keep
 from porthos.kernels.pose import Pose, reduced_side, row_vectors
 from porthos.kernels.tables import ANGLE, COINCIDE, GENERAL, Layout, Mechanism
 from porthos.kernels.update import subtract, told_loudness
@@ -167,20 +167,30 @@ def release(mech: Mechanism, layout: Layout, data: Array, free: Factors) -> None
 
 
 @stage
-def guess_velocities(bounds: IntArray, z: Array, lv: Levels) -> None:
-    """Add where PH-MP would take the velocities, 2 (u, a) - last, to the extrapolated difference from it.
+def guess_levels(memory: Memory, s: int, bodies: int, rows: int, bounds: IntArray, z: Array, lv: Levels) -> None:
+    """`guess_all` of both levels; gam' and velocities have the order of the bodies at most.
 
-    The difference is small and smooth, and with it velocities go with the positions of the guess.
+    What is extrapolated of the velocities is their difference from where PH-MP would take them, 2 (u, a) - last. It is
+    small and smooth, and with it velocities go with the positions of the guess.
     """
+    for k in range(4):
+        part, velocities = k & 1, k > 1
+        past, to = lv.past if velocities else memory.past, lv.z if velocities else z
+        number = bodies if part == 0 else min(bodies, rows) if velocities else rows
+        guess(past, memory.steps[s], s, number, bounds[part, 0], bounds[part, 1], to)
     for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
         lv.z[i] += 2.0 * z[i] - lv.last[i]
 
 
 @stage
-def keep_velocities(bounds: IntArray, s: int, growth: float, ws: Workspace, lv: Levels) -> None:
-    """Store what the next guess of the velocities needs, with a step of another size; they are not needed any more."""
+def keep_levels(memory: Memory, s: int, growth: float, bounds: IntArray, z: Array, lv: Levels) -> None:
+    """`keep_all` of both levels; the next step has another size. The velocities are not needed any more."""
     for i in range(bounds[0, 0] & OFFSET, bounds[0, 1] & OFFSET):
         velocity = lv.z[i]
-        lv.z[i] -= 2.0 * ws.z[i] - lv.last[i]
+        lv.z[i] -= 2.0 * z[i] - lv.last[i]
         lv.last[i] = growth * velocity
-    keep_all(lv.memory, s, lv.z, bounds)
+    for k in range(4):
+        part, velocities = k & 1, k > 1
+        past, of = lv.past if velocities else memory.past, lv.z if velocities else z
+        keep(past, memory.steps[s], s, of, bounds[part, 0], bounds[part, 1])
+    memory.steps[s] += 1

@@ -58,22 +58,21 @@ def latest(memory: Memory) -> Array:
 
 
 @stage
-def place(memory: Memory, s: int, back: int) -> int:
-    """Where the unknowns of so many steps ago are, 0 being the last one."""
-    return (memory.steps[s] - back) & (KEPT - 1)
+def place(steps: int, back: int) -> int:
+    """Where the unknowns of so many steps ago are after `steps` steps, 0 being the last one."""
+    return (steps - back) & (KEPT - 1)
 
 
 @stage
-def guess(memory: Memory, s: int, number: int, first: int, last: int, z: Array) -> None:
+def guess(past: Array, steps: int, s: int, number: int, first: int, last: int, z: Array) -> None:
     """Extrapolate a range of the unknowns of substep s from the last steps."""
-    past, first, last = memory.past, first & OFFSET, last & OFFSET
-    a, b, c = place(memory, s, 0), place(memory, s, 1), place(memory, s, 2)
-    d, e = place(memory, s, 3), place(memory, s, 4)
+    first, last = first & OFFSET, last & OFFSET
+    a, b, c, d, e = place(steps, 0), place(steps, 1), place(steps, 2), place(steps, 3), place(steps, 4)
     u, v, w, x, y = WEIGHTS[number, 0], WEIGHTS[number, 1], WEIGHTS[number, 2], WEIGHTS[number, 3], WEIGHTS[number, 4]
     for i in range(first, last):
         z[i] = u * past[s, a, i] + v * past[s, b, i] + w * past[s, c, i] + x * past[s, d, i] + y * past[s, e, i]
     if number % ORDERS > 4:
-        a, b, c, d = place(memory, s, 5), place(memory, s, 6), place(memory, s, 7), place(memory, s, 8)
+        a, b, c, d = place(steps, 5), place(steps, 6), place(steps, 7), place(steps, 8)
         u, v, w, x = WEIGHTS[number, 5], WEIGHTS[number, 6], WEIGHTS[number, 7], WEIGHTS[number, 8]
         for i in range(first, last):
             z[i] += u * past[s, a, i] + v * past[s, b, i] + w * past[s, c, i] + x * past[s, d, i]
@@ -95,7 +94,8 @@ def choose(memory: Memory, s: int, plainness: int, habit: Habit) -> tuple[int, i
 def guess_all(memory: Memory, s: int, bodies: int, rows: int, bounds: IntArray, z: Array) -> None:
     """`guess` of the unknowns of bodies and of multipliers that a thread has."""
     for part in range(2):
-        guess(memory, s, bodies if part == 0 else rows, bounds[part, 0], bounds[part, 1], z)
+        number = bodies if part == 0 else rows
+        guess(memory.past, memory.steps[s], s, number, bounds[part, 0], bounds[part, 1], z)
 
 
 @inner
@@ -109,24 +109,23 @@ def best_guess(memory: Memory, s: int, part: int, orders: int, guesses: int) -> 
 
 
 @stage
-def keep(memory: Memory, s: int, z: Array, first: int, last: int) -> None:
-    """Keep a range of the unknowns of a substep s that is accepted."""
-    at, first, last = place(memory, s, -1), first & OFFSET, last & OFFSET
+def keep(past: Array, steps: int, s: int, z: Array, first: int, last: int) -> None:
+    """Keep a range of the unknowns of a substep s that is accepted, before it is counted."""
+    at, first, last = place(steps, -1), first & OFFSET, last & OFFSET
     for i in range(first, last):
-        memory.past[s, at, i] = z[i]
+        past[s, at, i] = z[i]
 
 
 @algebra
 def look_back(memory: Memory, s: int, first: int, last: int, told: Array, me: int, at: int) -> None:
     """What each guess would have missed in the last step, of a range of the unknowns, goes to told[me, at ...]."""
-    past, first, last = memory.past, first & OFFSET, last & OFFSET
-    A, B, C, D = place(memory, s, 0), place(memory, s, 1), place(memory, s, 2), place(memory, s, 3)
-    E, F, G, H = place(memory, s, 4), place(memory, s, 5), place(memory, s, 6), place(memory, s, 7)
-    K, L = place(memory, s, 8), place(memory, s, 9)
+    past, n, first, last = memory.past, memory.steps[s], first & OFFSET, last & OFFSET
+    A, B, C, D, E = place(n, 0), place(n, 1), place(n, 2), place(n, 3), place(n, 4)
+    F, G, H, K, L = place(n, 5), place(n, 6), place(n, 7), place(n, 8), place(n, 9)
     p0 = p1 = p2 = p3 = p4 = p5 = p6 = p7 = p8 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = q8 = 0.0
-    for n in range(first, last):
-        a, b, c, d, e = past[s, A, n], past[s, B, n], past[s, C, n], past[s, D, n], past[s, E, n]
-        f, g, h, i, j = past[s, F, n], past[s, G, n], past[s, H, n], past[s, K, n], past[s, L, n]
+    for m in range(first, last):
+        a, b, c, d, e = past[s, A, m], past[s, B, m], past[s, C, m], past[s, D, m], past[s, E, m]
+        f, g, h, i, j = past[s, F, m], past[s, G, m], past[s, H, m], past[s, K, m], past[s, L, m]
         a, b, c, d, e, f, g, h, i = a - b, b - c, c - d, d - e, e - f, f - g, g - h, h - i, i - j
         p0, q1 = p0 + a * a, q1 + (a + b) * (a + b)
         a, b, c, d, e, f, g, h = a - b, b - c, c - d, d - e, e - f, f - g, g - h, h - i
@@ -158,7 +157,7 @@ def looks(memory: Memory, s: int) -> bool:
 def keep_all(memory: Memory, s: int, z: Array, bounds: IntArray) -> None:
     """`keep` the unknowns of bodies and of multipliers that a thread has."""
     for part in range(2):
-        keep(memory, s, z, bounds[part, 0], bounds[part, 1])
+        keep(memory.past, memory.steps[s], s, z, bounds[part, 0], bounds[part, 1])
     memory.steps[s] += 1
 
 

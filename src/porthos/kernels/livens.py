@@ -364,7 +364,7 @@ def _march(  # type: ignore[no-untyped-def]
         for j in range(m):
             last[j] = mu[j]
         for attempt in range(2):  # from increments extrapolated, and if that fails from the velocity
-            guess(memory, 0, best_guess(memory, 0, 0, LOW, ORDERS), 0, d.size, d)
+            guess(past, steps[0], 0, best_guess(memory, 0, 0, LOW, ORDERS), 0, d.size, d)
             if attempt > 0:
                 for i in range(n):
                     d[i] = h * v[i]
@@ -382,7 +382,7 @@ def _march(  # type: ignore[no-untyped-def]
             scale[i] = max(abs(d[i]), MEMORY * scale[i])
             q[i], v[i], p[i] = s.q1[i], s.v1[i], 2.0 * s.Dv[i] - p[i]
             Q[row + 1, i], V[row + 1, i], P[row + 1, i] = q[i], v[i], p[i]
-        keep(memory, 0, d, 0, d.size)
+        keep(past, steps[0], 0, d, 0, d.size)
         memory.steps[0] += 1
         look_back(memory, 0, 0, d.size, memory.errors, 0, 0)
         count[row + 1] += used

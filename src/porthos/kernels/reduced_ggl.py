@@ -34,15 +34,15 @@ from porthos.kernels.forces import add_loads, outputs
 from porthos.kernels.gears import aim_wheels, pass_gears
 from porthos.kernels.ggl_correction import Levels, correct_body, correct_joints
 from porthos.kernels.ggl_velocity import (
-    guess_velocities,
-    keep_velocities,
+    guess_levels,
+    keep_levels,
     release,
     release_shifts,
     take_velocities,
     velocity_body,
     velocity_joints,
 )
-from porthos.kernels.guess import PLAINEST, Memory, choose, guess_all, judge_guesses, keep_all, note_errors
+from porthos.kernels.guess import PLAINEST, Memory, choose, judge_guesses, note_errors
 from porthos.kernels.joints import joint_rows
 from porthos.kernels.marching import Place, arrive, book, known, note_attempt, patience, step_into, wants_first
 from porthos.kernels.newton import (
@@ -304,9 +304,7 @@ def attempt(
     bounds, ended, spent, plainness = layout.portion.bounds, STALLED, at.spent, at.plainness
     while ended != CONVERGED and plainness <= PLAINEST:
         bodies, rows = choose(memory, s, plainness, habit)
-        guess_all(memory, s, bodies, rows, bounds, ws.z)
-        guess_all(lv.memory, s, bodies, min(bodies, rows), bounds, lv.z)
-        guess_velocities(bounds, ws.z, lv)
+        guess_levels(memory, s, bodies, rows, bounds, ws.z, lv)
         meet(crew)
         ended, iterations, good = solve(
             crew, mech, layout, h, q, v, wrench, at.n, newton, patience(PATIENT, layout, surely, newton),
@@ -352,9 +350,8 @@ def march_on(
             catch_up(mech, portion, q, ws.z, ws.mid, ws.end, ws.awake)
         accept(mech, portion, h, ws, lv, q, v)
         meet(crew)
-        keep_all(memory, s, ws.z, portion.bounds)
+        keep_levels(memory, s, sizes[(s + 1) % sizes.size] / h, portion.bounds, ws.z, lv)
         judge_guesses(crew, memory, s, portion.bounds)
-        keep_velocities(portion.bounds, s, sizes[(s + 1) % sizes.size] / h, ws, lv)
         meet(crew)
         note_errors(crew, memory, s)
         if crew.me == 0:
