@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 
+import numpy as np
 import pytest
+from numba import njit
 
 from benchmarks import compiled
 from benchmarks.claims import EXUDYN, GGL, MIDPOINT, claims
@@ -73,13 +76,38 @@ def test_what_must_hold_per_step(change, broken, worst):
         assert found[broken].worst == worst
 
 
-def test_calls_of_compiled_steps_are_counted_in_plain_python():
-    """One matrix a step; PH-MP solves once an iteration, PH-MP-GGL for velocities too; compositions have 5 substeps."""
-    found = compiled.counted(2)
-    for name, (_, substeps) in compiled.SCHEMES.items():
-        factorisations, solves, iterations = found[name]
-        assert factorisations == pytest.approx(substeps, abs=0.1), name
-        if "GGL" in name:
-            assert solves > 1.5 * iterations >= 3 * substeps, name  # a last sweep for velocities may be spared
-        else:
-            assert solves == iterations >= substeps, name
+@njit
+def harmonic(n):
+    found = 0.0
+    for k in range(n):
+        found += 1.0 / (k + 1.0)
+    return found
+
+
+def test_a_meter_in_compiled_code_measures_time_and_counts_calls():
+    per_second, (booked, taken) = compiled.rate(), compiled.empty()
+    assert 0 < booked < taken < 1000
+    inside, repeats = compiled.metered(harmonic, 0), 5
+
+    @njit
+    def outside(n):
+        return inside(n)
+
+    outside(1)  # compiles
+    compiled.METER[:] = 0
+    begin = perf_counter()
+    sums = [outside(20_000_000) for _ in range(repeats)]
+    elapsed = perf_counter() - begin
+    assert sums == pytest.approx([np.log(2e7) + np.euler_gamma] * repeats, rel=1e-7)
+    assert compiled.METER[0, 0] / per_second == pytest.approx(elapsed, rel=0.2)
+    assert compiled.METER[:, 1].tolist() == [repeats, 0, 0]
+
+
+def test_linear_algebra_of_compiled_steps_is_metered_in_the_run():
+    """One matrix a step or substep; PH-MP solves once an iteration, PH-MP-GGL for velocities too."""
+    (found,) = compiled.compiled_costs([2])
+    assert list(found) == list(compiled.SCHEMES)
+    for name, cost in found.items():
+        assert cost.factorisations == pytest.approx(1.0, abs=0.1), name
+        assert (3.0 <= cost.solves < 6.0) if "GGL" in name else (1.0 <= cost.solves < 1.5), name
+        assert 0.1 * cost.total < cost.algebra < 0.9 * cost.total, name
