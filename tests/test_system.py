@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -392,3 +394,42 @@ def test_what_rests_stays_at_rest(scheme):
     run = ph.simulate(model, scheme, 0.01, 1.0)
     assert np.abs(run.v).max() < 1e-13
     assert run.joint("pin0").force[-1] == pytest.approx([0, 0, 3 * G], abs=1e-10)
+
+
+def ladder(bars: int, open_joints: bool) -> ph.Model:
+    """Cranks hung side by side with couplers and springs between them, one in ten light; closed or nearly so."""
+    model = ph.Model("ladder", gravity=(0, 0, -G))
+    for k in range(bars):
+        x, off = 0.5 * k, 1e-3 * (open_joints and k > 0)
+        mass = 1e-13 if k % 10 == 9 else 1.0
+        model.body(f"crank{k}", ph.Box(mass, (0.02, 0.02, 0.4)), position=(x + off, 0, -0.2))
+        model.revolute(f"hinge{k}", "ground", f"crank{k}", at=(x, 0, 0), at_b=(0, 0, 0.2), axis=(0, 1, 0), frame="body")
+        model.torsion_spring(f"coil{k}", f"hinge{k}", stiffness=0.1)
+        if k > 0:
+            model.distance(f"rod{k}", f"crank{k - 1}", f"crank{k}", (x - 0.5, 0, -0.4), (x, 0, -0.4))
+            model.spring(f"spring{k}", f"crank{k - 1}", f"crank{k}", (x - 0.5, 0, -0.3), (x, 0, -0.3), stiffness=1.0)
+    return model
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """How many calls of functions, and resumptions of generators, a piece of work makes."""
+    calls = 0
+
+    def note(_frame: object, event: str, _arg: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    work()  # compiles and imports
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_the_work_of_assembly_grows_with_the_number_of_bodies_not_with_its_square():
+    for open_joints in (False, True):
+        few, many = (calls_of(ladder(bars, open_joints).assemble) for bars in (100, 400))
+        assert many < 4.4 * few

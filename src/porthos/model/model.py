@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -64,6 +65,11 @@ class Model(Joining, Forcing):
     def joints(self) -> tuple[Joint, ...]:
         """Joints in the order in which they were added, then those that hold beams."""
         return _made_last(self._joints, Clamp)
+
+    @property
+    def joints_by_name(self) -> Mapping[str, Joint]:
+        """Joints by their names."""
+        return MappingProxyType(self._joints)
 
     @property
     def elements(self) -> tuple[Element, ...]:

@@ -131,7 +131,7 @@ def _check_input(model: Model, name: str, value: Any) -> None:
     if name not in ports:
         raise ModelError(f"found no port '{name}'. {nearest(name, ports)}")
     if isinstance(value, JointController):
-        joints = {joint.name: joint for joint in model.joints}
+        joints = model.joints_by_name
         if value.joint not in joints:
             raise ModelError(f"port '{name}': joint: found no joint '{value.joint}'. {nearest(value.joint, joints)}")
     expected = ports[name].wrench_basis().shape[1]

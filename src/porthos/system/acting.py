@@ -30,7 +30,7 @@ def terminals_of(model: Model, placement: Placement) -> tuple[Terminal, ...]:
 def load_columns(model: Model, placement: Placement) -> dict[str, Any]:
     """Loads and ports as arrays; points and axes are in the directors of their bodies."""
     parts, count = acting(model), len(acting(model))
-    joints = {joint.name: joint for joint in model.joints}
+    joints = model.joints_by_name
     points, axes, other = np.zeros((count, 3)), np.zeros((count, 3)), np.full(count, -1, dtype=np.int64)
     for k, part in enumerate(parts):
         if isinstance(part, JointPort):
@@ -51,7 +51,7 @@ def load_columns(model: Model, placement: Placement) -> dict[str, Any]:
 
 def body_of(part: Load | Port | JointPort, model: Model) -> str:
     """The part on which it acts; in a joint the second one."""
-    return part.driven({joint.name: joint for joint in model.joints}).b if isinstance(part, JointPort) else part.body
+    return part.driven(model.joints_by_name).b if isinstance(part, JointPort) else part.body
 
 
 def acting_point(part: Load | Port, placement: Placement) -> Array:

@@ -108,9 +108,10 @@ def tabled(model: Model, placement: Placement, closing: Closing | None = None) -
             rows.add_joint(joint)
     elements = settled(model, closing)
     for element in elements:
-        rows.add_element(element, {joint.name: joint for joint in model.joints})
+        rows.add_element(element, model.joints_by_name)
     terminals = terminals_of(model, placement)
-    light = [body.name for body in model.bodies if 0.0 < body.mass <= TINY * max(b.mass for b in model.bodies)]
+    heaviest = max((body.mass for body in model.bodies), default=0.0)
+    light = [body.name for body in model.bodies if 0.0 < body.mass <= TINY * heaviest]
     mech = _tables(model, placement, rows, Jacobian(model, closing).carried(light) if light else set())
     points, joints = np.array(rows.points).reshape(-1, 2, 3), len(model.joints)
     return MechanicalSystem(

@@ -73,7 +73,7 @@ class Closing:
 
 def settled(model: Model, closing: Closing | None) -> list[Element]:
     """The force elements with what they take from where the joints are closed, such as lengths at rest."""
-    joints, motion = {joint.name: joint for joint in model.joints}, {} if closing is None else closing.motion
+    joints, motion = model.joints_by_name, {} if closing is None else closing.motion
     ends = [(element, *element.sides(joints)) for element in model.elements]
     return [element.settled(motion.get(a, STILL), motion.get(b, STILL)) for element, a, b in ends]
 

@@ -6,6 +6,7 @@ whose last slot is the ground. No tables, no compiled code.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from typing import NamedTuple
 
@@ -195,7 +196,7 @@ class Rows:
         self.row_law += [-1] * (len(self.c) - len(self.row_law))
         self._close(sides, joint.points)
 
-    def add_element(self, element: Element, joints: dict[str, Joint]) -> None:
+    def add_element(self, element: Element, joints: Mapping[str, Joint]) -> None:
         """Add the rows of a force element, and their laws."""
         sides = element.sides(joints)
         for law in element.laws(joints):

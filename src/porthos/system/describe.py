@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from porthos.model.beams import Beam, Segment
-from porthos.model.bodies import RigidBody
+from porthos.model.bodies import Body, RigidBody
 from porthos.model.drives import Drive
 from porthos.model.element_base import Element
 from porthos.model.gears import Gear, GearJoint
@@ -24,6 +25,7 @@ def describe(model: Model, elements: list[Element], closing: Closing | None = No
 
     Points and axes are those at the start, where the assembly has closed the joints.
     """
+    bodies = {body.name: body for body in model.bodies}
     return {
         "name": model.name,
         "gravity": model.gravity.tolist(),
@@ -34,10 +36,10 @@ def describe(model: Model, elements: list[Element], closing: Closing | None = No
                 "mass": body.mass,
                 "shape": _shape(body.inertia) if isinstance(body, RigidBody) else {"type": "PointMass"},
             }
-            for body in model.bodies
+            for body in bodies.values()
         ],
         "joints": [_joint(joint if closing is None else closing.closed(joint)) for joint in model.joints],
-        "elements": [{**_element(element), **_ends(model, element)} for element in elements],
+        "elements": [{**_element(element), **_ends(element, model.joints_by_name, bodies)} for element in elements],
         "beams": [_beam(beam) for beam in model.beams],
         "loads": [{"name": load.name, "body": load.body} for load in model.loads],
         "ports": [{"name": port.name, "body": body_of(port, model), "kind": port.kind} for port in model.ports],
@@ -87,9 +89,8 @@ def _beam(beam: Beam) -> dict[str, Any]:
     }
 
 
-def _ends(model: Model, element: Element) -> dict[str, Any]:
+def _ends(element: Element, joints: Mapping[str, Joint], bodies: Mapping[str, Body]) -> dict[str, Any]:
     """The parts and points between which an element is drawn; points are in the frames of their parts."""
-    joints, bodies = {joint.name: joint for joint in model.joints}, {body.name: body for body in model.bodies}
     sides, points = element.sides(joints), element.points(joints)
 
     def local(side: str, point: Array) -> list[float]:

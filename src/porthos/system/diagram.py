@@ -145,7 +145,7 @@ def _quoted(text: str) -> str:
 def diagram(model: Model) -> Diagram:
     """The graph of a model where its joints are closed."""
     found = mobility(model)
-    known = {joint.name: joint for joint in model.joints}
+    known = model.joints_by_name
     whole = {node.name: beam.name for beam in model.beams for node in beam.nodes}
     joints = [_edge(joint, model) for joint in model.joints]
     elements = [

@@ -317,7 +317,7 @@ def _force(hand: Hand, law: Law, pressed: int) -> str:
 
 def equations(model: Model) -> Equations:
     """The equations of a model."""
-    placement, joints = Placement(model), {joint.name: joint for joint in model.joints}
+    placement, joints = Placement(model), model.joints_by_name
     parts: list[Part] = []
     for body, J in zip(model.bodies, placement.moments, strict=True):
         euler = ((J.sum() - 2 * J) / 2).tolist() if isinstance(body, RigidBody) else []

@@ -32,8 +32,8 @@ def without_inertia(body: Body) -> NDArray[np.bool_]:
 def require_held(name: str, bodies: Sequence[Body], joints: Sequence[Sides], length: float) -> None:
     """Refuse a model in which something without inertia moves freely, and say what; `length` is that of its levers."""
     free = {body.name: columns for body in bodies if (columns := without_inertia(body)).any()}
-    for chain in _chains(free, joints):
-        motion = _free_motion({part: free[part] for part in chain}, joints, length)
+    for chain, holding in _chains(free, joints):
+        motion = _free_motion({part: free[part] for part in chain}, holding, length)
         if motion is not None:
             raise ModelError(f"model '{name}': {_blame(bodies, motion)}")
 
@@ -43,19 +43,29 @@ def carried(bodies: Sequence[Body], names: set[str], joints: Sequence[Sides], le
     none = {body.name: without_inertia(body) for body in bodies}
     whole = {body.name: np.repeat([True, isinstance(body, RigidBody)], 3) for body in bodies if body.name in names}
     free = {part: columns for part, columns in (none | whole).items() if columns.any()}
-    chains = [chain for chain in _chains(free, joints) if chain & names]
-    held = [c for c in chains if _free_motion({part: free[part] for part in c}, joints, length) is None]
+    chains = [(chain, holding) for chain, holding in _chains(free, joints) if not names.isdisjoint(chain)]
+    held = [c for c, holding in chains if _free_motion({part: free[part] for part in c}, holding, length) is None]
     return names & set().union(*held)
 
 
-def _chains(free: Mapping[str, NDArray[np.bool_]], joints: Sequence[Sides]) -> list[set[str]]:
-    """The bodies without inertia, those that joints connect together."""
-    chains: list[set[str]] = [{part} for part in free]
-    for sides in joints:
-        touched = [chain for chain in chains if chain & sides.keys()]
-        if len(touched) > 1:
-            chains = [chain for chain in chains if chain not in touched] + [set().union(*touched)]
-    return chains
+def _chains(free: Mapping[str, NDArray[np.bool_]], joints: Sequence[Sides]) -> list[tuple[list[str], list[Sides]]]:
+    """The bodies without inertia, those that joints connect together, and the joints that hold them."""
+    chain_of = {part: [part] for part in free}
+    touched = [([part for part in sides if part in free], sides) for sides in joints]
+    for parts, _ in touched:
+        for part in parts[1:]:
+            longer, shorter = chain_of[parts[0]], chain_of[part]
+            if longer is not shorter:
+                if len(longer) < len(shorter):
+                    longer, shorter = shorter, longer
+                longer += shorter
+                chain_of.update(dict.fromkeys(shorter, longer))
+    holding: dict[int, list[Sides]] = {id(chain): [] for chain in chain_of.values()}
+    for parts, sides in touched:
+        if parts:
+            holding[id(chain_of[parts[0]])].append(sides)
+    chains = {id(chain): chain for chain in chain_of.values()}
+    return [(chain, holding[key]) for key, chain in chains.items()]
 
 
 def _free_motion(
@@ -65,10 +75,8 @@ def _free_motion(
     scale = np.repeat([1.0, 1.0 / length], 3)
     rows = [np.zeros((0, sum(int(columns.sum()) for columns in free.values())))]
     for sides in joints:
-        if sides.keys() & free.keys():
-            count = len(next(iter(sides.values())))
-            none = np.zeros((count, 6))
-            rows.append(np.hstack([(sides.get(part, none) * scale)[:, columns] for part, columns in free.items()]))
+        none = np.zeros((len(next(iter(sides.values()))), 6))
+        rows.append(np.hstack([(sides.get(part, none) * scale)[:, columns] for part, columns in free.items()]))
     G = np.vstack(rows)
     G = G / np.maximum(np.linalg.norm(G, axis=1, keepdims=True), 1e-300)
     _, singular, right = np.linalg.svd(G, full_matrices=True)
