@@ -7,19 +7,20 @@ zbar.w = H1 - H0, hence   H1 - H0 = h (y.u - (zbar, u)^T W (zbar, u)),   y = (B 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from porthos.integrate.runge_kutta import stage_equations, stage_matrix
 from porthos.integrate.scheme import ENERGY, POSITION, Needs
-from porthos.integrate.state_scheme import INSTEAD, Equations, IncrementScheme, Step
+from porthos.integrate.state_scheme import INSTEAD, Begin, Equations, IncrementScheme, IncrementStep, Step
 from porthos.integrate.tableaus import Tableau, gauss
 from porthos.notation import Array
 from porthos.system.descriptor import Descriptor, Matrix, dense
 from porthos.system.phdae import PHDAE
 
 ROUND_OFF = 2 * float(np.finfo(np.float64).eps)  # gap of the energy, relative to its terms, that is none
+UNBALANCED = 1e-11  # defect of the power balance, relative to the energies of a step, that is more than round-off
 NEGLIGIBLE = 1e-4  # part of the change of z below which Newton's matrix, then sparse, does without the correction a w
 
 
@@ -44,7 +45,8 @@ class DiscreteGradient(IncrementScheme):
     """Second order, symmetric, with the exact power balance of any pH-DAE whose H is smooth.
 
     For quadratic H it is the midpoint rule, Gauss(1), and keeps momenta as that does; for others its correction does
-    not. Algebraic equations hold in the middle of a step.
+    not. Algebraic equations hold in the middle of a step. Where H depends on time itself, a step in which w passes
+    through zero may have no solution: it ends as one that Newton's method cannot make, and a smaller one passes by.
     """
 
     tolerance: float = 0.0
@@ -62,6 +64,21 @@ class DiscreteGradient(IncrementScheme):
         self.require(system)
         assert isinstance(system, PHDAE)
         return system
+
+    def advance(self, at: Begin) -> IncrementStep:
+        """A step whose updates no longer shrink is one only if its power balance holds."""
+        step = super().advance(at)
+        if not step.converged or not _curved(at.system) or self._balanced(at, step):
+            return step
+        return replace(step, found=replace(step.found, converged=False))
+
+    def _balanced(self, at: Begin, step: IncrementStep) -> bool:
+        """Whether zbar times the residual, the defect of the power balance, is small beside the energies."""
+        ph, middle, dx = at.system, at.t + at.h / 2, step.increments[0]
+        here = _middle(ph, at.h, middle, at.x0, dx, _energies(ph, at.x0, at.t))
+        residual, _ = self.equations(ph, at.h, at.x0, at.u, np.array([middle]))
+        size = abs(ph.H(at.x0, at.t)) + abs(ph.H(step.x, at.t + at.h)) + np.abs(here.zbar) @ np.abs(here.w)
+        return bool(abs(here.zbar @ residual(dx)) <= max(UNBALANCED, self.tolerance) * size)
 
     def equations(self, system: Descriptor, h: float, x0: Array, u: Array, times: Array) -> Equations:
         """The midpoint rule minus h (J - R) a w; the derivative of a is that of second order in the increment.
