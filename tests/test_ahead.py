@@ -59,3 +59,21 @@ def test_nothing_is_waited_for_where_no_child_can_compile(program, monkeypatch, 
     for part in (ahead.GGL, ahead.ASSEMBLY, ahead.MIDPOINT):
         ahead.ready(part)  # does not wait for what never comes
         assert not ahead.done(part).exists()
+
+
+def test_a_program_that_waits_says_once_for_what(monkeypatch, tmp_path, caplog):
+    path = tmp_path / "python"
+    path.write_text("#!/bin/sh\nsleep 1\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(path))
+    monkeypatch.setattr(ahead, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(ahead, "_children", {})
+    monkeypatch.setattr(ahead, "_settled", set())
+    monkeypatch.setattr(ahead, "_told", False)
+    for part in (ahead.ASSEMBLY, *ahead.MARCHES):
+        ahead.ready(part)
+    (record,) = caplog.records
+    assert (record.levelname, "compiles its kernels" in record.message) == ("WARNING", True)
+    caplog.clear()
+    ahead.ready(ahead.GGL)
+    assert not caplog.records

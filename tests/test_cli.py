@@ -33,6 +33,7 @@ from porthos.examples import dc_motor
 from porthos.integrate.catalogue import SCHEMES, scheme_class
 from porthos.integrate.options import OPTIONS
 from porthos.integrate.scheme import Contract
+from porthos.kernels import ahead
 from porthos.model.schema import json_schema
 from porthos.study.timing import step_time
 
@@ -171,9 +172,16 @@ def test_schema_accepts_the_examples_and_refuses_mistakes(tmp_path):
 # --- run
 
 
+def compiled():
+    """Kernels are in the cache, so that nothing is said about them."""
+    for part in (ahead.ASSEMBLY, *ahead.MARCHES):
+        ahead.ready(part)
+
+
 def test_run_writes_what_was_asked_for(tmp_path):
     """One real process from a file to states and a report; another one draws them."""
     file, out, page = FILES["slider-crank"], tmp_path / "run.nc", tmp_path / "run.html"
+    compiled()
     done = porthos(
         "run", file, "--end", "0.5", "--step=0.005", "-p", "body.crank.mass=0.2", "-o", out, "--report", page
     )
@@ -228,6 +236,7 @@ def test_run_with_adaptive_steps(tmp_path):
 
 
 def test_example_runs_by_its_name_and_quiet_means_quiet(tmp_path):
+    compiled()
     answer = ask("examples", "run", "heavy_top", "--end", "0.01", "--quiet", "--out", tmp_path / "x.nc")
     assert (answer.exit_code, answer.stdout, answer.stderr) == (0, "", "")
     assert ph.load(tmp_path / "x.nc").t.size == 11

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -21,7 +20,7 @@ import numpy as np
 import typer
 from scipy.special import ellipj
 
-from porthos.cli.answers import UNSOUND, aligned, complain, tell
+from porthos.cli.answers import UNSOUND, aligned, tell
 from porthos.frontdoor import simulate
 from porthos.integrate.catalogue import SCHEMES, scheme_named
 from porthos.integrate.scheme import ENERGIES, Scheme
@@ -59,8 +58,6 @@ class Finding:
 
 def examine(as_json: bool) -> None:
     """Tell all that is found; exit code 4 if a number is wrong."""
-    if not as_json and sys.stderr.isatty() and not any(cache_folder().rglob("*.nbi")):
-        complain("compiling for the first time, about two minutes ...")
     began = time.perf_counter()
     findings = [_compared(name, test) for name in tested() for test in (_pendulum, _top)]
     seconds = time.perf_counter() - began

@@ -46,8 +46,7 @@ def progress_bar(name: str, steps: int, h: float, wanted: bool | None) -> Iterat
         TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        first = f"{name}: compiling on first use, then stepping"
-        task = bar.add_task(first, total=steps, t=0.0, end=steps * h, energy="")
+        task = bar.add_task(name, total=steps, t=0.0, end=steps * h, energy="")
         looked = time.monotonic()
 
         def report(done: int, defect: Callable[[], float] | None = None) -> None:

@@ -8,6 +8,7 @@ reordered: loaded from the cache, every run of a program gives the same numbers.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import subprocess
 import sys
@@ -25,8 +26,10 @@ OFTEN = 0.05  # seconds between two looks for the work of a child
 PATIENCE = 600.0  # seconds after which no child is waited for
 CHILD = "PORTHOS_COMPILES"  # in the environment of a child, which starts no others
 
+log = logging.getLogger(__name__)
 _children: dict[str, subprocess.Popen[bytes]] = {}
 _settled: set[str] = set()  # parts that were found in the cache, or tried
+_told = False  # whether the user knows what is waited for
 
 
 def done(part: str) -> Path:
@@ -67,12 +70,22 @@ def ready(part: str) -> None:
     if not _known(part):
         start(part if part in MARCHES else MIDPOINT)
     begin = time.monotonic()
+    if part not in _settled:
+        _tell()
     while part not in _settled:
         late = time.monotonic() - begin > PATIENCE
         if late or os.path.exists(done(part)) or _children[part].poll() is not None:
             _settled.add(part)
         else:
             time.sleep(OFTEN)
+
+
+def _tell() -> None:
+    """Say once in a program why nothing seems to happen: on stderr, where nobody listens to the logger."""
+    global _told
+    if not _told:
+        log.warning("Porthos compiles its kernels, once on this machine; that takes less than a minute.")
+        _told = True
 
 
 def _possible() -> bool:
