@@ -28,9 +28,9 @@ STEP, TRIALS, BODY_CALLS = 1e-3, 9, 12800
 
 
 @njit
-def guess(n, memory, habit, portion, z):  # type: ignore[no-untyped-def]
+def guess(n, memory, portion, z):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        guesses.guess_all(memory, 0, *guesses.choose(memory, 0, 0, habit), portion.bounds, z)
+        guesses.guess_all(memory, 0, *guesses.choose(memory, 0, 0), portion.bounds, z)
 
 
 @njit
@@ -124,7 +124,7 @@ def phases(system: MechanicalSystem) -> Iterator[tuple[str, int, float, float]]:
     data, count, crew, portion = factors.data, mech.body.size, alone(), layout.portion
     measured = partial(timed, max(1, BODY_CALLS // count))
     ws.z[:] = memory.guess.past[0, 0]
-    yield "guess", 1, measured(guess, memory.guess, memory.habit, portion, ws.z), 0.0
+    yield "guess", 1, measured(guess, memory.guess, portion, ws.z), 0.0
     yield "position error of the last step", 1, measured(begin, crew, mech, portion, np.zeros((1, 0, 6)), q, ws), 0.0
     yield "bodies: motion, momenta", 1, measured(bodies, mech, layout, q, v, False, ws, data), 0.0
     yield "bodies, with the matrix", 1, measured(bodies, mech, layout, q, v, True, ws, data), 0.0

@@ -9,6 +9,7 @@ import porthos as ph
 from gallery.bricard import model as bricard
 from gallery.four_bar import HINGES, REDUCED
 from gallery.four_bar import model as four_bar
+from porthos.integrate.march import empty_record
 from porthos.model.bodies import rotation_matrix
 from porthos.system.mobility import mobility
 
@@ -241,3 +242,38 @@ def test_axes_given_with_few_digits_let_a_linkage_move(scheme, off, h):
     assert run.position_error.max() < 10.0 * off
     assert np.abs(run["left"].position[:, 0]).max() > 0.4
     assert np.ptp(run.energy) < 1e-5 * run.kinetic_energy.max() + 1e-3 * off
+
+
+def add_chain(model: ph.Model, bars: int) -> ph.Model:
+    """The model and a chain of balls that has nothing to do with it."""
+    before = "ground"
+    for k in range(bars):
+        model.body(f"bar{k}", ph.Box(0.1, (0.1, 0.01, 0.01)), position=(0.1 * k + 0.05, 5, 0))
+        model.spherical(f"ball{k}", before, f"bar{k}", at=(0.1 * k, 5, 0))
+        before = f"bar{k}"
+    return model
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=repr)
+def test_a_redundant_loop_does_not_slow_down_what_it_does_not_touch(scheme):
+    """Multipliers elsewhere are extrapolated, and bodies elsewhere sleep, as beside a loop that repeats nothing."""
+    runs = [ph.simulate(add_chain(four_bar(kinds, np.eye(3)), 64), scheme, 1e-3, 0.3) for kinds in (HINGES, REDUCED)]
+    redundant, plain = (run.iterations[50:].mean() for run in runs)
+    assert redundant < 1.03 * plain
+    chain = [run.raw.q[:, 3:] for run in runs]
+    assert np.abs(chain[0] - chain[1]).max() < 1e-11
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.MidpointGGL()], ids=repr)
+def test_that_rows_repeated_others_is_forgotten_with_the_next_matrix(scheme):
+    """What a singular configuration on the way has left behind does not outlast it; a redundant loop stays one."""
+    for kinds, last in ((HINGES, 1), (REDUCED, 0)):
+        system = add_chain(four_bar(kinds, np.eye(3)), 5).assemble()
+        q, v = system.initial_arrays()
+        memory = scheme.start(system, np.array([1e-3]), q, v, np.zeros((0, 6)))
+        memory.habit.redundant[:] = 1
+        scheme.advance(system, np.array([1e-3]), np.zeros((3, 0, 6)), 3, q, v, memory, empty_record(system, 1))
+        assert memory.habit.redundant[0] == last
+        flags = memory.habit.redundant[1 + system.condensed.joint.island]
+        if last:
+            assert flags.tolist() == [1] * 4 + [0] * 5  # the hinges, and the balls of the chain

@@ -78,9 +78,10 @@ class _ReducedScheme(Iterated, Scheme, Rule):
 
     def memory(self, system: MechanicalSystem, sizes: Array, z: Array) -> MidpointMemory:
         """Memory for steps that begin with the guess z (substeps, unknowns)."""
-        exact, redundant, matrix = np.zeros((3, 1), dtype=np.int64)
-        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 3)) * UNSEEN)
         condensed, angles = stepping(system, sizes, self.threads).condensed, system.moving.law.about.copy()
+        exact, matrix = np.zeros((2, 1), dtype=np.int64)
+        redundant = np.zeros(2 + int(condensed.joint.island.max(initial=0)), dtype=np.int64)
+        habit = Habit(exact, redundant, matrix, np.ones((sizes.size, 3)) * UNSEEN)
         fast, sure = factors(condensed.pattern), factors(system.exact.pattern)
         guess = _memory(z)
         return MidpointMemory(guess, habit, _workspace(system, condensed), _sums(system), fast, sure, angles)

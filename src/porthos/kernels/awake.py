@@ -14,6 +14,7 @@ from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import move_body
 from porthos.kernels.compile import inner, stage
 from porthos.kernels.crew import Crew, Portion, meet
+from porthos.kernels.newton import Habit
 from porthos.kernels.pose import Pose
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.notation import Array, Flags
@@ -31,8 +32,10 @@ def turns(x: Array, b: int, limit: float) -> bool:
 
 
 @inner
-def wake(crew: Crew, mech: Mechanism, layout: Layout, anew: bool, x: Array, limit: float, awake: Flags) -> None:
-    """Note the bodies that an update x turns by more than `limit`, and their neighbours.
+def wake(
+    crew: Crew, mech: Mechanism, layout: Layout, anew: bool, x: Array, limit: float, habit: Habit, awake: Flags
+) -> None:  # fmt: skip
+    """Note the bodies that an update x turns by more than `limit`, those of redundant islands, and their neighbours.
 
     If `anew` all others sleep, but those that were stirred before x. All threads meet.
     """
@@ -43,6 +46,14 @@ def wake(crew: Crew, mech: Mechanism, layout: Layout, anew: bool, x: Array, limi
         elif anew:
             awake[b] = ASLEEP
     meet(crew)
+    if habit.redundant[0] > 0:
+        for n in range(layout.portion.joint.size):
+            j = layout.portion.joint[n] & OFFSET
+            if habit.redundant[1 + layout.joint[j].island] > 0:
+                for k in range(2):
+                    if mech.joint[j].body[k] < mech.body.size:
+                        awake[mech.joint[j].body[k]] = TURNING
+        meet(crew)
     wake_neighbours(mech, layout, awake)
     meet(crew)
 

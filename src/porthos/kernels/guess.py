@@ -16,7 +16,6 @@ import numpy as np
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.compile import algebra, inner, stage
 from porthos.kernels.crew import ERRORS, Crew
-from porthos.kernels.newton import Habit
 from porthos.notation import Array, IntArray
 
 ORDERS = 9  # of extrapolation: 0 .. ORDERS - 1
@@ -79,15 +78,12 @@ def guess(past: Array, steps: int, s: int, number: int, first: int, last: int, z
 
 
 @stage
-def choose(memory: Memory, s: int, plainness: int, habit: Habit) -> tuple[int, int]:
-    """The best guesses for bodies and for multipliers, or plain ones of their orders halved so often.
-
-    Multipliers of redundant rows are not determined, so none are extrapolated: they would run away.
-    """
+def choose(memory: Memory, s: int, plainness: int) -> tuple[int, int]:
+    """The best guesses for bodies and for multipliers, or plain ones of their orders halved so often."""
     bodies, rows = memory.best[s, 0], memory.best[s, 1]
     if plainness > 0:
         bodies, rows = bodies % ORDERS >> plainness, rows % ORDERS >> plainness
-    return bodies, 0 if habit.redundant[0] else rows
+    return bodies, rows
 
 
 @stage

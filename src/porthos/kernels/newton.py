@@ -48,7 +48,7 @@ class Habit(NamedTuple):
     """What the course of earlier steps suggests for the next one."""
 
     exact: IntArray  # (1,) steps for which the exact matrix is still tried first
-    redundant: IntArray  # (1,) 1: some rows repeat others
+    redundant: IntArray  # (1 + islands,) 1: some rows repeat others, in all and in each island of joints
     matrix: IntArray  # (1,) 1: the factors of the condensed matrix at hand are good for another step
     left: Array  # (S, 3) what the first update of a substep leaves of itself, how large it was when that was seen, and
     # 1 if it was, 0 if it is hoped for only, -1 if it was never tried

@@ -23,7 +23,6 @@ import numpy as np
 from porthos.kernels.awake import ASLEEP, SLIGHT, catch_up, falls_asleep, wake, wake_velocities
 from porthos.kernels.blocks import OFFSET
 from porthos.kernels.bodies import move_body, turn_markers
-from porthos.kernels.closing import stay_closed
 from porthos.kernels.compile import act, frame, loop, stage
 from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import add_velocity_work, drive_outputs, drive_rates
@@ -65,6 +64,7 @@ from porthos.kernels.newton import (
 from porthos.kernels.pose import in_shape
 from porthos.kernels.record import Record, Sums
 from porthos.kernels.reduced_midpoint import momentum_rows
+from porthos.kernels.repeating import hold, stay_closed
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce, resolve
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import take_update, wants_matrix
@@ -125,7 +125,7 @@ def sweep_positions(
             more, singular = eliminate(crew, mech, layout, leg, ws.mid, ws.end, factors)
             redundant, broken = redundant + more, broken or singular
         reduce(crew, mech, layout, leg, everywhere, ws.awake, ws.end, factors, ws.x)
-    return judge(crew, redundant, broken, iteration, habit) if slopes else RUNNING
+    return judge(crew, mech, layout, redundant, broken, iteration, habit, factors) if slopes else RUNNING
 
 
 @frame
@@ -229,10 +229,10 @@ def solve(
         previous = size
         update = take_update(crew, mech.body.size, layout.portion, ws.x, ws.z, newton.length)
         size, damped = update.size / update.motion, update.largest > LARGEST_TURN
-        watched = fresh and not damped and layout.crowded > 0 and habit.redundant[0] == 0
+        watched = fresh and not damped and layout.crowded > 0
         if watched:
             anew = falls_asleep(everywhere, size, largest, newton.floor)
-            wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * update.motion, ws.awake)
+            wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * update.motion, habit, ws.awake)
         largest = max(largest, size)
         rate = max(rate, size / previous) if iteration > 2 else rate
         slowest = max(newton.slowest, left, min(max(rate, lv.rate[s, 0]), COUPLING * update.turn * update.turn))
@@ -303,8 +303,11 @@ def attempt(
     """As `reduced_midpoint.attempt`."""
     bounds, ended, spent, plainness = layout.portion.bounds, STALLED, at.spent, at.plainness
     while ended != CONVERGED and plainness <= PLAINEST:
-        bodies, rows = choose(memory, s, plainness, habit)
+        bodies, rows = choose(memory, s, plainness)
         guess_levels(memory, s, bodies, rows, bounds, ws.z, lv)
+        if habit.redundant[0] > 0:
+            hold(mech, layout, habit, memory.past, memory.steps[s], s, ws.z)
+            hold(mech, layout, habit, lv.past, memory.steps[s], s, lv.z)
         meet(crew)
         ended, iterations, good = solve(
             crew, mech, layout, h, q, v, wrench, at.n, newton, patience(PATIENT, layout, surely, newton),
@@ -312,7 +315,7 @@ def attempt(
         )  # fmt: skip
         meet(crew)
         if ended == CONVERGED and habit.redundant[0] > 0:
-            ended = stay_closed(crew, mech, layout.portion, surely, newton.length, q, ws)
+            ended = stay_closed(crew, mech, layout, surely, newton.length, q, ws, factors.data)
         spent += iterations
         note_attempt(habit, ended, good, surely)
         if ended != CONVERGED and not surely:

@@ -14,7 +14,6 @@ import numpy as np
 from porthos.kernels.awake import ASLEEP, SLIGHT, falls_asleep, wake
 from porthos.kernels.blocks import OFFSET, add_turning
 from porthos.kernels.bodies import move_body, turn, turn_markers
-from porthos.kernels.closing import stay_closed
 from porthos.kernels.compile import act, frame, loop, stage
 from porthos.kernels.crew import Crew, Portion, meet
 from porthos.kernels.drives import drive_outputs
@@ -44,6 +43,7 @@ from porthos.kernels.newton import (
 )
 from porthos.kernels.pose import Pose
 from porthos.kernels.record import Record, Sums
+from porthos.kernels.repeating import hold, stay_closed
 from porthos.kernels.solution import eliminate, find_update, judge, open_matrix, reduce
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import take_update, wants_matrix
@@ -125,7 +125,7 @@ def sweep(
             more, singular = eliminate(crew, mech, layout, leg, ws.mid, ws.end, factors)
             redundant, broken = redundant + more, broken or singular
         reduce(crew, mech, layout, leg, everywhere, ws.awake, ws.end, factors, ws.x)
-    return judge(crew, redundant, broken, iteration, habit) if slopes else RUNNING
+    return judge(crew, mech, layout, redundant, broken, iteration, habit, factors) if slopes else RUNNING
 
 
 @frame
@@ -156,10 +156,10 @@ def solve(
         if ended == RUNNING and last and not damped:
             ended = turned(mech, ws.z)
         made, slopes = slopes, wants_matrix(layout, damped, size, previous, newton)
-        everywhere = slopes or not fresh or layout.crowded == 0 or habit.redundant[0] > 0
+        everywhere = slopes or not fresh or layout.crowded == 0
         if ended == RUNNING and not everywhere:
             anew = falls_asleep(made, size, first, newton.floor)
-            wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * change.motion, ws.awake)
+            wake(crew, mech, layout, anew, ws.x, SLIGHT * newton.floor * change.motion, habit, ws.awake)
         previous = size
     if ended == RUNNING:
         ended = turned(mech, ws.z) if previous < ACCEPTED and iteration == newton.iterations else STALLED
@@ -195,8 +195,10 @@ def attempt(
     """Solve the equations of substep s with guesses that become plainer, OTHER where the other matrix has its turn."""
     ended, spent, plainness = STALLED, at.spent, at.plainness
     while ended != CONVERGED and plainness <= PLAINEST:
-        bodies, rows = choose(memory, s, plainness, habit)
+        bodies, rows = choose(memory, s, plainness)
         guess_all(memory, s, bodies, rows, layout.portion.bounds, ws.z)
+        if habit.redundant[0] > 0:
+            hold(mech, layout, habit, memory.past, memory.steps[s], s, ws.z)
         meet(crew)
         ended, iterations, good = solve(
             crew, mech, layout, h, q, v, wrench, at.n, newton, patience(PATIENCE, layout, surely, newton),
@@ -204,7 +206,7 @@ def attempt(
         )  # fmt: skip
         meet(crew)
         if ended == CONVERGED and habit.redundant[0] > 0:
-            ended = stay_closed(crew, mech, layout.portion, surely, newton.length, q, ws)
+            ended = stay_closed(crew, mech, layout, surely, newton.length, q, ws, factors.data)
         spent += iterations
         note_attempt(habit, ended, good, surely)
         if ended != CONVERGED and not surely:

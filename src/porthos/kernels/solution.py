@@ -15,6 +15,7 @@ from porthos.kernels.joints import add_compliance, condense, expand
 from porthos.kernels.light import light_changes
 from porthos.kernels.newton import HOPE, RUNNING, SINGULAR, SMALLEST_MOTION, STALLED, Habit, Newton, excess
 from porthos.kernels.pose import Pose
+from porthos.kernels.repeating import note_islands
 from porthos.kernels.tables import Layout, Mechanism
 from porthos.kernels.update import loudness, subtract, update_size
 from porthos.kernels.workspace import Workspace
@@ -58,7 +59,10 @@ def eliminate(
 
 
 @stage
-def judge(crew: Crew, redundant: int, broken: bool, iteration: int, habit: Habit) -> int:
+def judge(
+    crew: Crew, mech: Mechanism, layout: Layout, redundant: int, broken: bool, iteration: int, habit: Habit,
+    factors: Factors,
+) -> int:  # fmt: skip
     """Whether to go on with all factors: a singular one after the first iteration is a sign of divergence.
 
     All threads meet.
@@ -66,8 +70,9 @@ def judge(crew: Crew, redundant: int, broken: bool, iteration: int, habit: Habit
     tell(crew, REDUNDANT, 1.0 * redundant)
     tell(crew, BROKEN, 1.0 if broken else 0.0)
     meet(crew)
-    if total(crew, REDUNDANT) > 0.0:
-        habit.redundant[0] = 1
+    habit.redundant[0] = 1 if total(crew, REDUNDANT) > 0.0 else 0
+    if habit.redundant[0] > 0:
+        note_islands(mech, layout, factors.data, habit)
     if total(crew, BROKEN) > 0.0:
         return SINGULAR if iteration == 1 else STALLED
     return RUNNING

@@ -173,6 +173,7 @@ JOINT_PLACE = np.dtype(
         ("body_body", "i4", 2),  # offsets of blocks (a, b) and (b, a); -1: none
         ("diagonal", "i4"),  # offset of its own block
         ("light", "i4"),  # 1: a force element that is left out of the matrix, and has no places there
+        ("island", "i4"),  # number of the part of the mechanism that hangs together without the ground
     ],
     align=True,
 )

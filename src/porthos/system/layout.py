@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from porthos.kernels.crew import LEG, Portion
 from porthos.kernels.elimination import LARGEST, Pattern
@@ -125,6 +127,14 @@ def _layouts(
     return tuple(result)
 
 
+def _islands(mech: Mechanism) -> IntArray:
+    """Numbers of the parts of the mechanism that hang together without the ground, for each joint and element."""
+    a, b = mech.joint.body.reshape(-1, 2).T
+    inside, bodies = (a < mech.body.size) & (b < mech.body.size), mech.body.size + 1
+    edges = sparse.coo_array((np.ones(inside.sum()), (a[inside], b[inside])), shape=(bodies, bodies))
+    return np.asarray(connected_components(edges, directed=False)[1], dtype=np.int64)[np.minimum(a, b)]
+
+
 def _tables(
     mech: Mechanism, kept: IntArray, light: NDArray[np.bool_], nodes: IntArray, pairs: Sides, counts: list[int],
     place: Places, places: Mapping[tuple[int, int], int], starts: list[int], dump: int,
@@ -171,7 +181,10 @@ def _tables(
             restless=np.append(_restless(mech), 0),
         ),
         "joint": records(
-            JOINT_PLACE, light=light, **{name: _spread(part, nodes, mech.joint.size) for name, part in offsets.items()}
+            JOINT_PLACE,
+            light=light,
+            island=_islands(mech),
+            **{name: _spread(part, nodes, mech.joint.size) for name, part in offsets.items()},
         ),
         "share": records(
             SHARE,
