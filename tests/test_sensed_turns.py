@@ -6,6 +6,7 @@ from test_storage import assert_identical
 from test_streaming import small_blocks
 
 import porthos as ph
+from porthos.integrate.sensing import Sensed, Turns
 
 __all__ = ["small_blocks"]  # a fixture
 INERTIA, SPEED = 0.5, 30.0
@@ -157,3 +158,47 @@ def test_pd_control_goes_on_from_its_file_alone(scheme, tmp_path, small_blocks):
     run = ph.resume(tmp_path / "run.nc", stopped(np.inf))
     assert_identical(whole, run)
     assert run.joint("axle").angle[-1] > 3 * 2 * np.pi
+
+
+def test_a_look_that_is_not_kept_changes_nothing():
+    """States of two wheels at random, counted as the words say it; `Turns` of a file go on as those that wrote it."""
+    system, rng, h = wheels().assemble(), np.random.default_rng(7), 0.1
+    joints = [system.joint_coordinates(name) for name in ("axle", "between")]
+    turns, states, expected, before = Turns(system), [], [], None
+    assert turns.memory is None
+    for n in range(40):
+        q, v = system.still.copy(), np.zeros_like(system.still)
+        angles, speeds = rng.uniform(-np.pi, np.pi, 2), rng.uniform(-60, 60, 2)
+        for k, (angle, speed) in enumerate(zip(angles, speeds, strict=True)):
+            c, s = np.cos(angle), np.sin(angle)
+            q[k, 1:] = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) @ q[k, 1:]
+            v[k, 1:] = np.cross([0, 0, speed], q[k, 1:])
+        memory = turns.memory
+        turns.look(Sensed(system, np.ascontiguousarray(q[::-1]), v), h)
+        assert turns.memory == memory
+        states.append(turns.look(Sensed(system, q, v), h))
+        turns.keep()
+        now = np.array([joint.angle(q) for joint in joints])
+        rates = np.array([joint.angle_rate(q, v) for joint in joints])
+        if before is None:
+            before = np.array([now, now - h * rates])
+        else:
+            now = now + 2 * np.pi * np.rint((2 * before[0] - before[1] - now) / (2 * np.pi))
+            before = np.array([now, before[0]])
+        np.testing.assert_allclose(turns.memory, before, rtol=1e-14, atol=1e-11)
+        expected.append(before[0])
+        if n % 7 == 3:
+            memory, turns = turns.memory, Turns(system)
+            turns.memory = memory
+    assert np.abs(expected).max() > 20 * 2 * np.pi
+    found = [[state.angle("axle"), state.angle("between")] for state in states]  # each one still knows its own
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-11)
+
+
+@pytest.mark.parametrize("scheme", [ph.Midpoint(), ph.Gauss(2)], ids=repr)
+def test_a_mechanism_in_which_nothing_turns_has_nothing_to_count(scheme, tmp_path, small_blocks):
+    model = ph.Model("bead")
+    model.port("push", model.point_mass("bead", 2.0), kind="force", direction=(1, 0, 0))
+    push = {"push": lambda t, y, state: 1.0 + state["bead"].position[0]}
+    run = ph.simulate(model, scheme, 0.01, 0.3, inputs=push, out=tmp_path / "run.nc")
+    assert run["bead"].position[-1, 0] == pytest.approx(0.3**2 / 4, rel=0.02)

@@ -190,6 +190,24 @@ def test_controller_is_asked_before_every_step(scheme):
     assert np.abs(outputs - exact[:10]).max() < 1e-15
 
 
+@pytest.mark.parametrize("scheme", SCHEMES, ids=IDS)
+def test_turns_are_counted_for_controllers(scheme):
+    """A wheel on a wheel, for many turns; in a step the midpoint rule turns a wheel by 2 atan(h omega / 2)."""
+    seen, model, speed = [], ph.Model("wheels"), 30.0
+    for name, below, pace in (("first", "ground", speed), ("second", "first", 2 * speed)):
+        model.body(name, ph.Cylinder(4.0, 0.5, 0.1), angular_velocity=(0, 0, pace))
+        model.revolute(f"under {name}", below, name, (0, 0, 0), (0, 0, 1))
+    model.joint_port("motor", "under first")
+
+    def look(t, y, state):
+        seen.append([state.angle("under first"), state.angle("under second")])
+        return 0.0
+
+    ph.simulate(model, scheme, 0.02, 0.4, inputs={"motor": look})
+    first, both = 2 * np.arctan([speed * 0.01, 2 * speed * 0.01])
+    assert np.array(seen) == pytest.approx(np.outer(np.arange(20), [first, both - first]), abs=1e-10)
+
+
 def test_livens_on_a_lagrangian():
     """003, 6.2: generalised energy to round-off, energy within 2.9e-4."""
     run = spring_pendulum.run()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from porthos.errors import InputError
+from porthos.kernels.turns import count_turns
 from porthos.notation import Array, positive, vector
 from porthos.quantities import Meaning, momentary, named
 from porthos.steps import WHOLE
@@ -59,7 +60,8 @@ class Sensed:
 
     def __init__(self, system: MechanicalSystem, q: Array, v: Array) -> None:
         self._system, self._q, self._v = system, q, v
-        self._turned: dict[str, float] = {}  # angles of joints over all turns
+        self._place: dict[str, int] = {}  # of joints in
+        self._turned = np.zeros((2, 0))  # their angles over all turns, now and at the begin of the step before
 
     @classmethod
     def of(cls, system: MechanicalSystem, x: Array) -> Sensed:
@@ -67,11 +69,12 @@ class Sensed:
         q, v, _ = system.split(x)
         return cls(system, system.to_kernel(q), system.to_kernel(v, rate=True))
 
-    def count(self, joints: Turning, before: Array | None, h: float) -> Array:
-        """Count turns on from what this gave for the state h `before`: angles (2, J) now and then."""
-        now = joints.after(before, h, self._q, self._v)
-        self._turned = dict(zip(joints.names, now[0].tolist(), strict=True))
-        return now
+    def count(self, joints: Turning, before: Array, h: float) -> Array:
+        """Count turns on from what this gave for the state h `before`, at first from (0, J): angles now and then."""
+        turned = np.empty((2, len(joints.place)))
+        count_turns(joints.sides, joints.frames, self._q, self._v, h, before, turned)
+        self._place, self._turned = joints.place, turned
+        return turned
 
     def __getitem__(self, body: str) -> SensedBody:
         index = self._system.body_index(body)
@@ -82,8 +85,10 @@ class Sensed:
 
         To functions of events, which see single states, it is in (-pi, pi].
         """
-        known = self._turned.get(joint)
-        return float(self._system.joint_coordinates(joint).angle(self._q)) if known is None else known
+        place = self._place.get(joint)
+        if place is None:
+            return float(self._system.joint_coordinates(joint).angle(self._q))
+        return self._turned.item(0, place)
 
     def angle_rate(self, joint: str) -> float:
         """How fast it turns, in rad/s."""
@@ -138,12 +143,13 @@ class Turns:
 
     def __init__(self, system: MechanicalSystem) -> None:
         self.system, self._joints = system, Turning.of(system)
-        self._kept: Array | None = None  # (2, J) angles at the begin of the last step and of the one before
-        self._seen: Array | None = None
+        self._none = np.zeros((0, len(self._joints.place)))
+        self._kept = self._none  # (2, J) angles at the begin of the last step and of the one before
+        self._seen = self._none
 
     def look(self, state: Sensed, h: float) -> Sensed:
         """Tell a state its turns; the one that was kept is h before it."""
-        if self._joints.names:
+        if self._joints.place:
             self._seen = state.count(self._joints, self._kept, h)
         return state
 
@@ -154,12 +160,12 @@ class Turns:
     @property
     def memory(self) -> list[list[float]] | None:
         """What was kept, as data for JSON."""
-        return None if self._kept is None else self._kept.tolist()
+        return self._kept.tolist() if len(self._kept) else None
 
     @memory.setter
     def memory(self, kept: list[list[float]] | None) -> None:
         """Go on from what was kept."""
-        self._kept = None if kept is None else np.array(kept, dtype=np.float64)
+        self._kept = self._none if kept is None else np.array(kept, dtype=np.float64)
 
 
 class Sampled:

@@ -79,38 +79,20 @@ class JointCoordinates:
 
 @dataclass(frozen=True, eq=False)
 class Turning:
-    """Angles of all joints that turn, over all turns: they are counted on from the state one step before."""
+    """All joints that turn, as `kernels/turns.py` takes them."""
 
-    names: tuple[str, ...]
-    first: IntArray  # (J,) the parts
-    second: IntArray
-    pair: Array  # (J, 2, 3) as in `JointCoordinates`
-    follower: Array  # (J, 1, 3)
+    place: dict[str, int]  # of a joint by its name
+    sides: IntArray  # (J, 2) the parts
+    frames: Array  # (J, 3, 3) the pair and the follower of `JointCoordinates`
 
     @classmethod
     def of(cls, system: MechanicalSystem) -> Turning:
         """Those of a mechanism."""
         names = joints_with(system, "angle")
         joints = [system.joint_coordinates(name) for name in names]
-        first, second = np.array([joint.sides for joint in joints], dtype=np.int64).reshape(-1, 2).T
-        pair = np.array([joint.pair for joint in joints]).reshape(-1, 2, 3)
-        follower = np.array([joint.follower for joint in joints]).reshape(-1, 1, 3)
-        return cls(tuple(names), first, second, pair, follower)
-
-    def after(self, before: Array | None, h: float, q: Array, v: Array) -> Array:
-        """Angles now and h before (2, J), from those of then and of h before that; at first from None.
-
-        q and v (N + 1, 4, 3) are of all bodies and the ground.
-        An angle is expected to go on as in the step before, at first by its rate, and is the nearest one to that.
-        """
-        a, b = q[self.first], q[self.second]
-        c, s = _cosine_and_sine(self.pair, self.follower, a, b)
-        angle = np.arctan2(s, c)
-        if before is None:
-            rate = _rate(self.pair, self.follower, a, b, v[self.first], v[self.second])
-            return np.array([angle, angle - h * rate])
-        latest, earlier = before
-        return np.array([angle + TURN * np.rint((2.0 * latest - earlier - angle) / TURN), latest])
+        sides = np.array([joint.sides for joint in joints], dtype=np.int64).reshape(-1, 2)
+        frames = np.array([[*joint.pair, joint.follower] for joint in joints], dtype=np.float64).reshape(-1, 3, 3)
+        return cls({name: j for j, name in enumerate(names)}, sides, frames)
 
 
 def joints_with(system: MechanicalSystem, attribute: str) -> list[str]:
