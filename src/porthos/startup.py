@@ -1,6 +1,6 @@
 """Loading modules without the garbage collector, which would look through all of them again and again.
 
-They make no garbage: without it the first step of a program comes after 1.5 s instead of 1.7.
+They make no garbage: without it the first step of a program came after 1.5 s instead of 1.7.
 """
 
 from __future__ import annotations
