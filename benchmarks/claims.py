@@ -48,7 +48,8 @@ def claims(groups: Sequence[Sequence[Row]]) -> list[Claim]:
     return [
         Claim("time of Exudyn's implicit solver / Midpoint", 10.0,
               _ratios(times, EXUDYN, [*chains, "closed loop", "slider-crank"]), least=True),
-        Claim("time of MuJoCo's RK4 / Midpoint, on chains that it can do", 1.0, _ratios(times, MUJOCO, faster), least=True),
+        Claim("time of MuJoCo's RK4 / Midpoint, on chains that it can do", 1.0,
+              _ratios(times, MUJOCO, faster), least=True),
         Claim("time of MidpointGGL / Midpoint", 2.5, _ratios(times, GGL, times)),
         Claim("time per body, dearest size / cheapest size", 1.5, spread),
         Claim("time per body / that of the chain with ball joints of about the size", 5.0,
