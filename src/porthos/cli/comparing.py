@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from porthos.cli.answers import tell
+from porthos.cli.spelling import scheme_of
 from porthos.errors import PorthosError
 from porthos.study.schemes import ERRORS, compare_file
 
@@ -25,7 +26,7 @@ def compare_schemes(
         raise PorthosError(
             f"compare: '{file}' is a result. Name a second one, or give a model file to compare schemes."
         )
-    study = compare_file(file, schemes, steps, end, tolerances)
+    study = compare_file(file, [scheme_of(text) for text in schemes], steps, end, tolerances)
     lines = [str(study)]
     if out is not None:
         study.plot().savefig(out, dpi=200)

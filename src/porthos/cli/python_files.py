@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from porthos.cli.spelling import scheme_of
 from porthos.errors import PorthosError, SimulationError, nearest
 from porthos.frontdoor import simulate
-from porthos.integrate.catalogue import spelled
 from porthos.model.fields import fields_of, misfits
 from porthos.model.model import Model
 from porthos.model.nodes import parse
@@ -89,7 +89,7 @@ def _simulated(made: Model | Descriptor, given: dict[str, Any], path: Path, name
 def _option(key: str, text: str) -> Any:
     """What an option of the command line means to `simulate`."""
     if key == "scheme":
-        return spelled(text)
+        return scheme_of(text)
     kind = fields_of(Simulation)[key].kind
     with misfits(key):
         return kind.read(parse(text, f"--{key}", numbered=False))

@@ -204,7 +204,11 @@ def _chosen(given: Any) -> list[Contract]:
 
 
 def compare_file(
-    path: Path, schemes: Sequence[str], steps: Sequence[float], end: float | None, tolerances: Sequence[float] = ()
+    path: Path,
+    schemes: Sequence[Contract | str],
+    steps: Sequence[float],
+    end: float | None,
+    tolerances: Sequence[float] = (),
 ) -> SchemeStudy:
     """The same for a model file; what is not given is taken from it, with steps 1, 1/2 and 1/4 of its own."""
     from porthos.model.modelfile import ModelFile
