@@ -38,6 +38,22 @@ def test_orders_errors_and_invariants_of_a_mechanism():
     assert len(left.lines) == len(right.lines) == 4
 
 
+@pytest.mark.parametrize(("name", "step", "end"), [("pendulum", 0.0005, 10.0), ("double-pendulum", 0.002, 5.0)])
+def test_no_order_is_told_of_errors_that_are_round_off(name, step, end):
+    """Of the second, which amplifies it, round-off is 3e-10. What is larger keeps its order."""
+    study = ph.compare(
+        ph.load_model(str(catalogue()[name])), ["Midpoint", "Composition(order=6)"], [step, step / 2], end
+    )
+    for quantity in ("position_error", "velocity_error", "multiplier_error"):
+        assert study.order("Midpoint", quantity) == pytest.approx(2, abs=0.1)
+        assert np.isnan(study.order("Composition(order=6)", quantity)), study
+
+
+def test_errors_above_round_off_have_their_order():
+    fine = ph.compare(ph.load_model(str(catalogue()["slider-crank"])), ["Composition(order=6)"], [0.01, 0.005], 1.0)
+    assert fine.order("Composition(order=6)") == pytest.approx(6, abs=0.3)
+
+
 def test_reference_given_by_the_user_is_exact():
     """The error against the exact pendulum is what the study finds against a run that ends there."""
     exact = ph.simulate(pendulum.model(), ph.Composition(order=8), 0.0025, 1.0, every=400)

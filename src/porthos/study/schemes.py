@@ -19,6 +19,7 @@ from porthos.integrate.composition import Composition
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import Contract
 from porthos.model.model import Model
+from porthos.notation import Array
 from porthos.results.run import Run
 from porthos.results.verdict import TINY
 from porthos.steps import Adaptive, count_steps
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 REPEATS = 3  # runs of which the fastest one counts
 FLOOR = 1e-12  # errors below this part of the solution are round-off: no order is taken from them
 FINER = 4  # the reference has steps smaller by this factor than the smallest one compared
+CHECKED = 2  # and a second one by this factor, which shows how much of the first is round-off
+SURE = 4  # errors are told from round-off where they are so many times as large as the two are apart
 STRICTER = 1e-2  # and, if all steps are adaptive, this part of the smallest tolerance
 LEAST = 1e-13  # but not less
 ERRORS = ("position_error", "velocity_error", "multiplier_error")  # in the order of `End`
@@ -74,7 +77,7 @@ class SchemeStudy:
     end: float
     reference: str
     trials: tuple[Trial, ...]
-    sizes: Mapping[str, float]  # of the solution, for the floor of round-off of each error
+    floors: Mapping[str, float]  # of each error: what is smaller may be round-off, of a run or of the reference
 
     @property
     def schemes(self) -> list[str]:
@@ -89,7 +92,7 @@ class SchemeStudy:
 
     def order(self, scheme: str, quantity: str = "position_error") -> float:
         """The order measured with the two smallest fixed steps whose errors are above round-off; NaN if none are."""
-        floor = FLOOR * self.sizes[quantity]
+        floor = self.floors[quantity]
         good = [t for t in self.of(scheme) if getattr(t, quantity) > floor and np.isnan(t.tolerance)]
         if len(good) < 2:
             return np.nan
@@ -161,7 +164,8 @@ def compare(
     Schemes are objects or names such as "Gauss(2)" or "Composition(order=6)". `steps` are numbers, or `Adaptive` ones
     for schemes that follow a tolerance; where a scheme and a step or the system do not suit each other, the study says
     why. The `reference` is a run to the same end; by default Composition(order=8) on mechanisms, RadauIIA(5) on other
-    systems, with a quarter of the smallest step. Wall times are the least of three runs that record the end alone.
+    systems, with a quarter of the smallest step. A second one, with half of it, shows which errors are round-off, of
+    which no order is told. Wall times are the least of three runs that record the end alone.
     """
     system = model.assemble() if isinstance(model, Model) else model
     if not isinstance(system, Descriptor):
@@ -177,8 +181,9 @@ def compare(
         raise PorthosError(f"compare: expected a reference to end = {end:g}, found one to t = {exact.t[-1]:g}.")
     problem = _Problem(system, end, inputs, end_of(exact), kept_momenta(exact))
     trials = tuple(problem.trial(scheme, h) for scheme in chosen for h in steps)
-    sizes = dict(zip(ERRORS, (float(np.abs(part).max(initial=TINY)) for part in problem.exact), strict=True))
-    return SchemeStudy(system.name, end, exact.scheme, trials, sizes)
+    second = _second(system, steps, end, inputs) if reference is None else None
+    floors = dict(zip(ERRORS, map(_floor, problem.exact, second or problem.exact), strict=True))
+    return SchemeStudy(system.name, end, exact.scheme, trials, floors)
 
 
 def _some(what: str, given: Any, expected: str) -> list[Any]:
@@ -224,7 +229,11 @@ def compare_file(
 
 
 def _reference(
-    system: Descriptor, steps: Sequence[float | Adaptive], end: float, inputs: Mapping[str, Any] | None
+    system: Descriptor,
+    steps: Sequence[float | Adaptive],
+    end: float,
+    inputs: Mapping[str, Any] | None,
+    finer: int = FINER,
 ) -> AnyRun:
     """A run with four states after its start, so that momenta that happen to come back are not taken for kept."""
     sizes = [h for h in steps if not isinstance(h, Adaptive)]
@@ -235,9 +244,27 @@ def _reference(
             return simulate(system, RadauIIA(5), Adaptive(least, least), end, inputs, times=times, progress=False)
         scheme = Composition(order=8) if isinstance(system, MechanicalSystem) else RadauIIA(5)
         every = count_steps(min(sizes), end, 1)
-        return simulate(system, scheme, min(sizes) / FINER, end, inputs, every=every, progress=False)
+        return simulate(system, scheme, min(sizes) / finer, end, inputs, every=every, progress=False)
     except PorthosError as error:
         raise PorthosError(f"compare: the reference failed: {error} Give a run of your own as `reference`.") from error
+
+
+def _second(
+    system: Descriptor, steps: Sequence[float | Adaptive], end: float, inputs: Mapping[str, Any] | None
+) -> End | None:
+    """The end of a reference with other steps; none where it fails, or where no order is asked for."""
+    if all(isinstance(h, Adaptive) for h in steps):
+        return None
+    try:
+        return end_of(_reference(system, steps, end, inputs, CHECKED))
+    except PorthosError:
+        return None
+
+
+def _floor(exact: Array, second: Array) -> float:
+    """Up to which size the errors of a quantity may be round-off."""
+    apart = float(np.abs(exact - second).max(initial=0.0)) if exact.size == second.size else 0.0
+    return max(FLOOR * float(np.abs(exact).max(initial=TINY)), SURE * apart)
 
 
 @dataclass(frozen=True)
