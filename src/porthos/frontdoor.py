@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, overload
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, PorthosError, SimulationError, Status
-from porthos.integrate.catalogue import SCHEMES, scheme_named
+from porthos.integrate.catalogue import in_python, scheme_named
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Event
 from porthos.integrate.inputs import CONTROLLER, Inputs
@@ -105,7 +105,7 @@ def simulate(
     """
     if not isinstance(scheme, Contract):
         meant = scheme.__name__ if isinstance(scheme, type) else scheme
-        hint = f" Did you mean ph.{meant}()?" if isinstance(meant, str) and meant in SCHEMES else ""
+        hint = f" {in_python(meant)}" if isinstance(meant, str) else ""
         raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")
