@@ -169,6 +169,24 @@ def test_schemes_in_wrong_words(text, words):
         spelled(text)
 
 
+@pytest.mark.parametrize(
+    ("schemes", "steps", "words"),
+    [
+        (["Midpoint", "BDF", "Midpoint"], [0.1], "schemes: found 'Midpoint' and 'Midpoint', which are the same."),
+        (["Gauss(2)", ph.Gauss()], [0.1], r"schemes: found 'Gauss\(2\)' and Gauss\(stages=2"),
+        (["Gauss"], [0.1, 0.2, 1e-1], "steps: found 0.1 and 0.1, which are the same. Expected each once; remove one"),
+        (["Gauss"], [ph.Adaptive(1e-4), ph.Adaptive(rtol=1e-4)], r"steps: found Adaptive\(rtol=0.0001"),
+    ],
+)
+def test_nothing_is_compared_with_itself(schemes, steps, words):
+    with pytest.raises(ph.PorthosError, match=f"^compare: {words}"):
+        ph.compare(two_masses.model(), schemes, steps, 0.2)
+    with pytest.raises(ph.PorthosError, match="compare: schemes: found"):
+        ph.compare(two_masses.model(), [ph.Gauss(2, tolerance=1e-9), ph.Gauss(2, 1e-9)], [0.1], 0.2)
+    study = ph.compare(two_masses.model(), [ph.Gauss(2, tolerance=1e-9), ph.Gauss(2)], [0.1], 0.2)
+    assert len(study.schemes) == 2
+
+
 def test_nothing_to_compare():
     with pytest.raises(ph.PorthosError, match="at least one, found"):
         ph.compare(slider_crank.model(), [], [0.01], 1.0)

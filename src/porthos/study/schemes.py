@@ -174,6 +174,7 @@ def compare(
     for h in steps:
         if not isinstance(h, Adaptive):
             count_steps(h, end, 1)
+    _once("steps", [repr(h) if isinstance(h, Adaptive) else float(h) for h in steps], steps)
     if not isinstance(reference, Run | None):
         raise PorthosError(f"compare: reference: expected a run to the same end, or none, found {reference!r}.")
     exact = _reference(system, steps, end, inputs) if reference is None else reference
@@ -195,6 +196,17 @@ def _some(what: str, given: Any, expected: str) -> list[Any]:
     return found
 
 
+def _once(what: str, keys: list[Any], given: list[Any]) -> None:
+    """Refuse what is there twice, under whatever name: its rows could not be told apart."""
+    for k, key in enumerate(keys):
+        first = keys.index(key)
+        if first < k:
+            raise PorthosError(
+                f"compare: {what}: found {given[first]!r} and {given[k]!r}, which are the same. Expected each once; "
+                "remove one of them."
+            )
+
+
 def _chosen(given: Any) -> list[Contract]:
     """Schemes, some of which may be names."""
     found = _some("schemes", given, "schemes such as ph.Gauss(2), or their names")
@@ -205,6 +217,7 @@ def _chosen(given: Any) -> list[Contract]:
     for scheme in chosen:
         if not isinstance(scheme, Contract):
             raise PorthosError(f"compare: schemes: expected a scheme such as ph.Gauss(2), found {scheme!r}.")
+    _once("schemes", [_short(scheme) for scheme in chosen], found)
     return chosen
 
 
