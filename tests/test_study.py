@@ -70,6 +70,17 @@ def test_linear_phdae():
     for name, order in (("Gauss(stages=1)", 2), ("Gauss", 4), ("RadauIIA(stages=2)", 3)):
         assert study.order(name) == pytest.approx(order, abs=0.15)
     assert all(np.isnan(trial.velocity_error) for trial in study.trials)
+    for same in ("Gauss(2)", "Gauss(stages=2)", ph.Gauss(2)):  # as it was told, or as one may write it
+        assert study.order(same) == study.order("Gauss")
+    for wrong in ("Gaus", "Midpoint", ph.Gauss(3), "Gauss(", 3, None, ph.Gauss):
+        for asked in (study.order, study.of):
+            with pytest.raises(ph.PorthosError, match=r"the study of '.*' has no scheme '.*Known: 'Gauss\(stages=1\)'"):
+                asked(wrong)
+    for wrong in ("foo_error", "velocity", None, 3):
+        with pytest.raises(
+            ph.PorthosError, match=f"order: quantity: found no error '{wrong}'.*Known: 'position_error'"
+        ):
+            study.order("Gauss", wrong)
 
 
 def pendulum_with_rod() -> ph.Lagrangian:

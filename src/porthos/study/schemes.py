@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from porthos.errors import PorthosError, SimulationError, Status
+from porthos.errors import PorthosError, ResultError, SimulationError, Status, is_among, nearest
 from porthos.frontdoor import simulate
 from porthos.integrate.catalogue import spelled
 from porthos.integrate.composition import Composition
@@ -84,20 +84,39 @@ class SchemeStudy:
         """Their names, in the order given."""
         return list(dict.fromkeys(trial.scheme for trial in self.trials))
 
-    def of(self, scheme: str) -> list[Trial]:
-        """The trials of a scheme, from the largest step to the smallest, then those with tolerances."""
-        found = [t for t in self.trials if t.scheme == scheme]
+    def of(self, scheme: Contract | str) -> list[Trial]:
+        """The trials of a scheme, from the largest step to the smallest, then those with tolerances.
+
+        It is named as in the table, or as `compare` was told it.
+        """
+        name = self._name(scheme)
+        found = [t for t in self.trials if t.scheme == name]
         fixed, adaptive = ([t for t in found if np.isnan(t.tolerance) == flag] for flag in (True, False))
         return [*sorted(fixed, key=lambda t: -t.step), *sorted(adaptive, key=lambda t: -t.tolerance)]
 
-    def order(self, scheme: str, quantity: str = "position_error") -> float:
+    def order(self, scheme: Contract | str, quantity: str = "position_error") -> float:
         """The order measured with the two smallest fixed steps whose errors are above round-off; NaN if none are."""
+        if not is_among(quantity, ERRORS):
+            raise ResultError(f"order: quantity: found no error '{quantity}'. {nearest(quantity, ERRORS)}")
         floor = self.floors[quantity]
         good = [t for t in self.of(scheme) if getattr(t, quantity) > floor and np.isnan(t.tolerance)]
         if len(good) < 2:
             return np.nan
         (a, b) = good[-2:]
         return float(np.log(getattr(a, quantity) / getattr(b, quantity)) / np.log(a.step / b.step))
+
+    def _name(self, scheme: Any) -> str:
+        """The name of a scheme in the table."""
+        known = self.schemes
+        if is_among(scheme, known):
+            return scheme
+        try:
+            name = _short(spelled(scheme) if isinstance(scheme, str) else scheme)
+        except PorthosError:
+            name = scheme
+        if name not in known:
+            raise ResultError(f"the study of '{self.name}' has no scheme '{scheme}'. {nearest(scheme, known)}")
+        return name
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each trial."""
