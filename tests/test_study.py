@@ -13,6 +13,7 @@ import porthos as ph
 from gallery import cylindrical_pair, pendulum, slider_crank, two_masses
 from porthos.cli.app import app
 from porthos.cli.examples import catalogue
+from porthos.examples import lorenz
 from porthos.integrate.catalogue import spelled
 
 
@@ -224,3 +225,59 @@ def test_command(tmp_path):
     lost = CliRunner().invoke(app, ["compare", str(tmp_path / "one.nc")])
     assert lost.exit_code == 1
     assert "is a result. Name a second one" in lost.stderr
+
+
+def compared(*args):
+    return CliRunner().invoke(app, ["compare", *map(str, args)])
+
+
+def test_command_takes_python_files_as_run_does(tmp_path):
+    """What run() asks of ph.simulate is compared, with its inputs, whether or not it takes a scheme."""
+    file = catalogue()["lorenz"]
+    data = json.loads(compared(file, "--end", "0.2", "--json").stdout)
+    assert (data["model"], data["end"]) == ("Lorenz", 0.2)
+    assert [trial["step"] for trial in data["trials"][:3]] == pytest.approx(
+        [0.01, 0.005, 0.0025]
+    )  # 1, 1/2, 1/4 of its own
+    assert data["orders"] == pytest.approx(
+        {"Gauss(stages=1)": 2, "Gauss": 4, "RadauIIA(stages=2)": 3, "RadauIIA": 5}, abs=0.1
+    )
+    given = ["--scheme", "Gauss(2)", "--step", "0.02", "--step", "0.01", "--end", "0.2", "--json"]
+    driven = json.loads(compared(file, *given).stdout)["trials"][0]["position_error"]
+    free = json.loads(compared(f"{file}:model", *given).stdout)["trials"][0]["position_error"]
+    heating = {"heating": -lorenz.BETA * lorenz.SHIFT}
+    study = ph.compare(lorenz.model(), ["Gauss(2)"], [0.02, 0.01], 0.2, heating)
+    assert driven == pytest.approx(study.trials[0].position_error, rel=1e-6)
+    assert free != pytest.approx(driven, rel=1e-2)
+    code = tmp_path / "made.py"
+    code.write_text(
+        "import porthos as ph\n"
+        f"model = ph.load_model({str(catalogue()['pendulum'])!r})\n"
+        "def guarded():\n    try:\n        return ph.simulate(model, ph.Midpoint(), 0.1, 0.2)\n"
+        "    except Exception:\n        return None\n"
+        "def started():\n    return ph.simulate(model, ph.Gauss(2), 0.1, 0.2, start=[1.0])\n"
+        "def number():\n    return 3\n"
+    )
+    data = json.loads(compared(f"{code}:guarded", "--json").stdout)
+    assert (data["end"], len(data["trials"])) == (0.2, 12)
+    assert data["trials"][0]["scheme"] == "Midpoint"  # those of mechanisms
+    for name, words in (
+        ("model", "'made.py:model' does not say how it is run: expected --step and --end."),
+        ("modle", "Did you mean 'model'?"),
+        ("started", "gives ph.simulate a `start`"),
+        (
+            "number",
+            "expected that number() asks for a run by ph.simulate(...), or makes a model or a system, found int",
+        ),
+    ):
+        answer = compared(f"{code}:{name}")
+        assert (answer.exit_code, answer.stdout) == (1, "")
+        assert words in answer.stderr
+    assert ph.simulate(two_masses.model(), ph.Gauss(2), 0.1, 0.2).t.size == 3  # nothing listens any more
+
+
+def test_command_takes_model_files_that_do_not_say_how_they_are_run(tmp_path):
+    file = ph.load_model(str(catalogue()["pendulum"])).save(tmp_path / "bare.yaml")
+    given = ["--scheme", "Midpoint", "--step", "0.1"]
+    assert "does not say how it is run: expected --end." in compared(file, *given).stderr
+    assert compared(file, *given, "--end", "0.2").exit_code == 0

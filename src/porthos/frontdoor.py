@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import tau
 from pathlib import Path
@@ -41,6 +42,20 @@ from porthos.system.origin import Origin
 from porthos.walking import Grid, Journey, livens_of, look_for_kinks, steps_alone
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run is made of: a model or system, and what is known of how it runs."""
+
+    model: Model | Descriptor
+    step: Any = None
+    end: float | None = None
+    inputs: Mapping[str, Any] | None = None
+    start: ArrayLike | None = None
+
+
+LISTENER: ContextVar[Callable[[Request], Any] | None] = ContextVar("listener", default=None)  # instead of running
 DIRECTIONS = {"rising": 1, "falling": -1, "either": 0}
 
 
@@ -103,6 +118,9 @@ def simulate(
     (Ctrl-C) leaves a whole file with all that was computed, from which `resume` goes on. The functions of a system that
     is no mechanism are in no file: its trajectory stays in memory too. `Livens` writes Lagrangians when it ends.
     """
+    listener = LISTENER.get()
+    if listener is not None:
+        listener(Request(model, step, end, inputs, start))
     if not isinstance(scheme, Contract):
         meant = scheme.__name__ if isinstance(scheme, type) else scheme
         hint = f" {in_python(meant)}" if isinstance(meant, str) else ""

@@ -17,7 +17,7 @@ from typing import Any
 
 from porthos.cli.spelling import scheme_of
 from porthos.errors import PorthosError, SimulationError, nearest
-from porthos.frontdoor import simulate
+from porthos.frontdoor import LISTENER, Request, simulate
 from porthos.model.fields import fields_of, misfits
 from porthos.model.model import Model
 from porthos.model.nodes import parse
@@ -73,6 +73,37 @@ def run_object(target: Path, changes: Mapping[str, str], progress: bool | None) 
     if given:
         raise PorthosError(f"{path.name}: {name}() takes no {' and no '.join(given)}. Change the Python file itself.")
     return value
+
+
+class _Heard(BaseException):
+    """Ends a function of a file where it asks for a run: no handler of the file is meant for this."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+
+def _hear(request: Request) -> None:
+    raise _Heard(request)
+
+
+def request_of(target: Path) -> Request:
+    """What the run that `run_object` would make is made of, without the run; a model or system alone has no more."""
+    path, name, value = _found(target, RUN)
+    if _makes(value):
+        listening = LISTENER.set(_hear)
+        try:
+            with _blaming(path):
+                value = value()
+        except _Heard as heard:
+            return heard.request
+        finally:
+            LISTENER.reset(listening)
+    if not isinstance(value, Model | Descriptor):
+        raise PorthosError(
+            f"{path.name}: expected that {name}() asks for a run by ph.simulate(...), or makes a model or a system, "
+            f"found {type(value).__name__}. Write {path.name}:NAME for another one."
+        )
+    return Request(value)
 
 
 def _simulated(made: Model | Descriptor, given: dict[str, Any], path: Path, name: str, progress: bool | None) -> Run:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -238,26 +236,6 @@ def _chosen(given: Any) -> list[Contract]:
             raise PorthosError(f"compare: schemes: expected a scheme such as ph.Gauss(2), found {scheme!r}.")
     _once("schemes", [_short(scheme) for scheme in chosen], found)
     return chosen
-
-
-def compare_file(
-    path: Path,
-    schemes: Sequence[Contract | str],
-    steps: Sequence[float],
-    end: float | None,
-    tolerances: Sequence[float] = (),
-) -> SchemeStudy:
-    """The same for a model file; what is not given is taken from it, with steps 1, 1/2 and 1/4 of its own."""
-    from porthos.model.modelfile import ModelFile
-
-    file = ModelFile.read(path)
-    plan = file.plan()
-    names = list(schemes) or ["Midpoint", "MidpointGGL", "Composition(order=4)", "Composition(order=6)"]
-    sizes: list[float | Adaptive] = [*steps, *(Adaptive(rtol=rtol, atol=rtol) for rtol in tolerances)]
-    if not sizes and not isinstance(plan.step, Real):
-        raise PorthosError(f"compare: '{path.name}' has no fixed step to begin with, found {plan.step!r}. Give --step.")
-    sizes = sizes or [plan.step / k for k in (1, 2, 4)]  # type: ignore[operator] # it is a number
-    return compare(file.model, names, sizes, end or plan.end, plan.inputs)
 
 
 def _reference(
