@@ -709,7 +709,7 @@ def test_what_new_users_try_is_answered_with_what_they_meant(tmp_path):
     for given in ("MidpointGGL", ph.MidpointGGL):
         with pytest.raises(ph.PorthosError, match=r"Did you mean ph\.MidpointGGL\(\)\?"):
             ph.simulate(ph.Model("m"), given, step=0.01, end=1)
-    with pytest.raises(ph.PorthosError, match=r"found 'Newmark'\.$"):
+    with pytest.raises(ph.PorthosError, match=r"found 'Newmark'\. Known: 'Midpoint', 'MidpointGGL'"):
         ph.simulate(ph.Model("m"), "Newmark", step=0.01, end=1)
     model = tmp_path / "swing.yaml"
     model.write_text("name: swing")
