@@ -217,6 +217,30 @@ def test_run_answers_in_json():
     assert data["files"] == {}
 
 
+@pytest.mark.parametrize("scheme", ["Composition(Midpoint, order=4)", "{kind: Composition, base: Midpoint, order: 4}"])
+def test_all_commands_take_the_same_texts_for_schemes(scheme, tmp_path):
+    """Model files and Python files, run, compared and checked; a wrong text is refused by all."""
+    model = ph.load_model(FILES["pendulum"])
+    code = tmp_path / "made.py"
+    code.write_text(f"import porthos as ph\nmodel = ph.load_model({str(FILES['pendulum'])!r})\n")
+    given = ("--step", "0.1", "--end", "0.2")
+    expected = ph.simulate(model, ph.Composition(ph.Midpoint(), 4), 0.1, 0.2)
+    for file in (FILES["pendulum"], code):
+        data = json.loads(ask("run", file, "--scheme", scheme, *given, "--every", "1", "--json").stdout)
+        assert data["scheme"] == expected.scheme
+        assert data["position"]["bob"] == expected["bob"].position[-1].tolist()
+        refused(ask("run", file, "--scheme", "Composition(odrer=6)", *given), 1, "Did you mean 'order'?")
+    data = json.loads(ask("compare", FILES["pendulum"], "--scheme", scheme, *given, "--json").stdout)
+    assert [trial["scheme"] for trial in data["trials"]] == ["Composition(base=Midpoint)"]
+    refused(ask("compare", FILES["pendulum"], "--scheme", "Composition(odrer=6)"), 1, "Did you mean 'order'?")
+    param = f"simulation.scheme={scheme}"
+    told = ask("check", FILES["pendulum"], "-p", param)
+    assert "Composition, " in told.stdout, told.stderr
+    assert (
+        json.loads(ask("run", FILES["pendulum"], "-p", param, "--end", "0.01", "--json").stdout)["recorded_steps"] == 10
+    )
+
+
 def test_run_with_adaptive_steps(tmp_path):
     """A01 of REFERENCES, with the error that was asked for, from a file that has a fixed step; saved and loaded."""
     out = tmp_path / "run.nc"

@@ -436,6 +436,26 @@ def test_scheme_must_be_an_instance():
     sentence(ph.PorthosError, lambda: ph.simulate(pendulum(), "Midpoint", 0.1, 1.0), words[0], "found 'Midpoint'")
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("Gauss(2)", "Did you mean ph.Gauss(2)?"),
+        ("Gaus", "Did you mean ph.Gauss()?"),
+        ("midpointggl", "Did you mean ph.MidpointGGL()?"),
+        ("Gaus(2)", "Did you mean ph.Gauss(2)?"),
+        ("Composition(Midpoint, order=4)", "Did you mean ph.Composition(ph.Midpoint(), order=4)?"),
+        ("SciPy('BDF')", "Did you mean ph.SciPy('BDF')?"),
+        ("Gauss(stagse=2)", "has no option 'stagse'. Did you mean 'stages'?"),
+        ("Gauss(2", "expected a name with options"),
+        ("euler", "Known: 'Midpoint'"),
+        ("", "Known: 'Midpoint'"),
+    ],
+)
+def test_a_scheme_in_words_says_what_to_write(text, hint):
+    words = ("simulate: expected a scheme such as ph.Midpoint()", f"found {text!r}", hint)
+    sentence(ph.PorthosError, lambda: ph.simulate(pendulum(), text, 0.1, 1.0), *words)
+
+
 @pytest.mark.parametrize("scheme", [ph.Midpoint, ph.MidpointGGL])
 def test_options_of_schemes(scheme):
     name = scheme.__name__
@@ -689,7 +709,7 @@ def test_what_new_users_try_is_answered_with_what_they_meant(tmp_path):
     for given in ("MidpointGGL", ph.MidpointGGL):
         with pytest.raises(ph.PorthosError, match=r"Did you mean ph\.MidpointGGL\(\)\?"):
             ph.simulate(ph.Model("m"), given, step=0.01, end=1)
-    with pytest.raises(ph.PorthosError, match=r"found 'Newmark'\.$"):
+    with pytest.raises(ph.PorthosError, match=r"found 'Newmark'\. Known: 'Midpoint', 'MidpointGGL'"):
         ph.simulate(ph.Model("m"), "Newmark", step=0.01, end=1)
     model = tmp_path / "swing.yaml"
     model.write_text("name: swing")

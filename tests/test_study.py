@@ -13,6 +13,7 @@ import porthos as ph
 from gallery import cylindrical_pair, pendulum, slider_crank, two_masses
 from porthos.cli.app import app
 from porthos.cli.examples import catalogue
+from porthos.examples import lorenz
 from porthos.integrate.catalogue import spelled
 
 
@@ -38,6 +39,22 @@ def test_orders_errors_and_invariants_of_a_mechanism():
     assert len(left.lines) == len(right.lines) == 4
 
 
+@pytest.mark.parametrize(("name", "step", "end"), [("pendulum", 0.0005, 10.0), ("double-pendulum", 0.002, 5.0)])
+def test_no_order_is_told_of_errors_that_are_round_off(name, step, end):
+    """Of the second, which amplifies it, round-off is 3e-10. What is larger keeps its order."""
+    study = ph.compare(
+        ph.load_model(str(catalogue()[name])), ["Midpoint", "Composition(order=6)"], [step, step / 2], end
+    )
+    for quantity in ("position_error", "velocity_error", "multiplier_error"):
+        assert study.order("Midpoint", quantity) == pytest.approx(2, abs=0.1)
+        assert np.isnan(study.order("Composition(order=6)", quantity)), study
+
+
+def test_errors_above_round_off_have_their_order():
+    fine = ph.compare(ph.load_model(str(catalogue()["slider-crank"])), ["Composition(order=6)"], [0.01, 0.005], 1.0)
+    assert fine.order("Composition(order=6)") == pytest.approx(6, abs=0.3)
+
+
 def test_reference_given_by_the_user_is_exact():
     """The error against the exact pendulum is what the study finds against a run that ends there."""
     exact = ph.simulate(pendulum.model(), ph.Composition(order=8), 0.0025, 1.0, every=400)
@@ -54,6 +71,17 @@ def test_linear_phdae():
     for name, order in (("Gauss(stages=1)", 2), ("Gauss", 4), ("RadauIIA(stages=2)", 3)):
         assert study.order(name) == pytest.approx(order, abs=0.15)
     assert all(np.isnan(trial.velocity_error) for trial in study.trials)
+    for same in ("Gauss(2)", "Gauss(stages=2)", ph.Gauss(2)):  # as it was told, or as one may write it
+        assert study.order(same) == study.order("Gauss")
+    for wrong in ("Gaus", "Midpoint", ph.Gauss(3), "Gauss(", 3, None, ph.Gauss):
+        for asked in (study.order, study.of):
+            with pytest.raises(ph.PorthosError, match=r"the study of '.*' has no scheme '.*Known: 'Gauss\(stages=1\)'"):
+                asked(wrong)
+    for wrong in ("foo_error", "velocity", None, 3):
+        with pytest.raises(
+            ph.PorthosError, match=f"order: quantity: found no error '{wrong}'.*Known: 'position_error'"
+        ):
+            study.order("Gauss", wrong)
 
 
 def pendulum_with_rod() -> ph.Lagrangian:
@@ -153,6 +181,24 @@ def test_schemes_in_wrong_words(text, words):
         spelled(text)
 
 
+@pytest.mark.parametrize(
+    ("schemes", "steps", "words"),
+    [
+        (["Midpoint", "BDF", "Midpoint"], [0.1], "schemes: found 'Midpoint' and 'Midpoint', which are the same."),
+        (["Gauss(2)", ph.Gauss()], [0.1], r"schemes: found 'Gauss\(2\)' and Gauss\(stages=2"),
+        (["Gauss"], [0.1, 0.2, 1e-1], "steps: found 0.1 and 0.1, which are the same. Expected each once; remove one"),
+        (["Gauss"], [ph.Adaptive(1e-4), ph.Adaptive(rtol=1e-4)], r"steps: found Adaptive\(rtol=0.0001"),
+    ],
+)
+def test_nothing_is_compared_with_itself(schemes, steps, words):
+    with pytest.raises(ph.PorthosError, match=f"^compare: {words}"):
+        ph.compare(two_masses.model(), schemes, steps, 0.2)
+    with pytest.raises(ph.PorthosError, match="compare: schemes: found"):
+        ph.compare(two_masses.model(), [ph.Gauss(2, tolerance=1e-9), ph.Gauss(2, 1e-9)], [0.1], 0.2)
+    study = ph.compare(two_masses.model(), [ph.Gauss(2, tolerance=1e-9), ph.Gauss(2)], [0.1], 0.2)
+    assert len(study.schemes) == 2
+
+
 def test_nothing_to_compare():
     with pytest.raises(ph.PorthosError, match="at least one, found"):
         ph.compare(slider_crank.model(), [], [0.01], 1.0)
@@ -179,3 +225,59 @@ def test_command(tmp_path):
     lost = CliRunner().invoke(app, ["compare", str(tmp_path / "one.nc")])
     assert lost.exit_code == 1
     assert "is a result. Name a second one" in lost.stderr
+
+
+def compared(*args):
+    return CliRunner().invoke(app, ["compare", *map(str, args)])
+
+
+def test_command_takes_python_files_as_run_does(tmp_path):
+    """What run() asks of ph.simulate is compared, with its inputs, whether or not it takes a scheme."""
+    file = catalogue()["lorenz"]
+    data = json.loads(compared(file, "--end", "0.2", "--json").stdout)
+    assert (data["model"], data["end"]) == ("Lorenz", 0.2)
+    assert [trial["step"] for trial in data["trials"][:3]] == pytest.approx(
+        [0.01, 0.005, 0.0025]
+    )  # 1, 1/2, 1/4 of its own
+    assert data["orders"] == pytest.approx(
+        {"Gauss(stages=1)": 2, "Gauss": 4, "RadauIIA(stages=2)": 3, "RadauIIA": 5}, abs=0.1
+    )
+    given = ["--scheme", "Gauss(2)", "--step", "0.02", "--step", "0.01", "--end", "0.2", "--json"]
+    driven = json.loads(compared(file, *given).stdout)["trials"][0]["position_error"]
+    free = json.loads(compared(f"{file}:model", *given).stdout)["trials"][0]["position_error"]
+    heating = {"heating": -lorenz.BETA * lorenz.SHIFT}
+    study = ph.compare(lorenz.model(), ["Gauss(2)"], [0.02, 0.01], 0.2, heating)
+    assert driven == pytest.approx(study.trials[0].position_error, rel=1e-6)
+    assert free != pytest.approx(driven, rel=1e-2)
+    code = tmp_path / "made.py"
+    code.write_text(
+        "import porthos as ph\n"
+        f"model = ph.load_model({str(catalogue()['pendulum'])!r})\n"
+        "def guarded():\n    try:\n        return ph.simulate(model, ph.Midpoint(), 0.1, 0.2)\n"
+        "    except Exception:\n        return None\n"
+        "def started():\n    return ph.simulate(model, ph.Gauss(2), 0.1, 0.2, start=[1.0])\n"
+        "def number():\n    return 3\n"
+    )
+    data = json.loads(compared(f"{code}:guarded", "--json").stdout)
+    assert (data["end"], len(data["trials"])) == (0.2, 12)
+    assert data["trials"][0]["scheme"] == "Midpoint"  # those of mechanisms
+    for name, words in (
+        ("model", "'made.py:model' does not say how it is run: expected --step and --end."),
+        ("modle", "Did you mean 'model'?"),
+        ("started", "gives ph.simulate a `start`"),
+        (
+            "number",
+            "expected that number() asks for a run by ph.simulate(...), or makes a model or a system, found int",
+        ),
+    ):
+        answer = compared(f"{code}:{name}")
+        assert (answer.exit_code, answer.stdout) == (1, "")
+        assert words in answer.stderr
+    assert ph.simulate(two_masses.model(), ph.Gauss(2), 0.1, 0.2).t.size == 3  # nothing listens any more
+
+
+def test_command_takes_model_files_that_do_not_say_how_they_are_run(tmp_path):
+    file = ph.load_model(str(catalogue()["pendulum"])).save(tmp_path / "bare.yaml")
+    given = ["--scheme", "Midpoint", "--step", "0.1"]
+    assert "does not say how it is run: expected --end." in compared(file, *given).stderr
+    assert compared(file, *given, "--end", "0.2").exit_code == 0

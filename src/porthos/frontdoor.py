@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import tau
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, Literal, TypeVar, overload
 from numpy.typing import ArrayLike
 
 from porthos.errors import ModelError, PorthosError, SimulationError, Status
-from porthos.integrate.catalogue import SCHEMES, scheme_named
+from porthos.integrate.catalogue import in_python, scheme_named
 from porthos.integrate.checkpoint import Checkpoint
 from porthos.integrate.events import Event
 from porthos.integrate.inputs import CONTROLLER, Inputs
@@ -41,6 +42,20 @@ from porthos.system.origin import Origin
 from porthos.walking import Grid, Journey, livens_of, look_for_kinks, steps_alone
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run is made of: a model or system, and what is known of how it runs."""
+
+    model: Model | Descriptor
+    step: Any = None
+    end: float | None = None
+    inputs: Mapping[str, Any] | None = None
+    start: ArrayLike | None = None
+
+
+LISTENER: ContextVar[Callable[[Request], Any] | None] = ContextVar("listener", default=None)  # instead of running
 DIRECTIONS = {"rising": 1, "falling": -1, "either": 0}
 
 
@@ -103,9 +118,12 @@ def simulate(
     (Ctrl-C) leaves a whole file with all that was computed, from which `resume` goes on. The functions of a system that
     is no mechanism are in no file: its trajectory stays in memory too. `Livens` writes Lagrangians when it ends.
     """
+    listener = LISTENER.get()
+    if listener is not None:
+        listener(Request(model, step, end, inputs, start))
     if not isinstance(scheme, Contract):
         meant = scheme.__name__ if isinstance(scheme, type) else scheme
-        hint = f" Did you mean ph.{meant}()?" if isinstance(meant, str) and meant in SCHEMES else ""
+        hint = f" {in_python(meant)}" if isinstance(meant, str) else ""
         raise PorthosError(f"simulate: expected a scheme such as ph.Midpoint(), found {scheme!r}.{hint}")
     if not isinstance(model, Model | Descriptor):
         raise PorthosError(f"simulate: expected a model or a system, such as ph.Model('crank'), found {model!r}.")

@@ -46,7 +46,9 @@ Mode = Annotated[int | None, typer.Option(help="Number of the mode to show; the 
 OtherPath = Annotated[
     Path | None, typer.Argument(metavar="[OTHER.nc]", help="The result to compare it with; none for a model file.")
 ]
-Compared = Annotated[Path, typer.Argument(metavar="FILE", help="A result, or a model file to compare schemes on.")]
+Compared = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A result, or what `porthos run` takes, to compare schemes on.")
+]
 Schemes = Annotated[list[str] | None, typer.Option("--scheme", help="Such as Midpoint or 'Composition(order=6)'.")]
 Steps = Annotated[list[float] | None, typer.Option("--step", help="Step in seconds; give several.")]
 Tolerances = Annotated[list[float] | None, typer.Option("--rtol", help="Tolerance of adaptive steps; give several.")]
@@ -199,8 +201,9 @@ def compare(
 ) -> None:
     """Differences of two results, or of schemes on a model.
 
-    Two results are compared at the times that both recorded. On a model file every scheme runs with every step and
-    tolerance; errors against a reference of order 8, orders, invariants and wall times are told.
+    Two results are compared at the times that both recorded. On a model file, or what a Python file runs, every
+    scheme runs with every step and tolerance; errors against a reference of high order, orders, invariants and wall
+    times are told.
     """
     if other is not None:
         from porthos.cli.results import compare_files

@@ -24,6 +24,10 @@ SEVERAL = 6  # so many joints are listed by name
 
 def check_file(path: Path, changes: Mapping[str, str], as_json: bool) -> None:
     """Read a file, count and measure its mechanism, and say what one should know before running it."""
+    if "(" in changes.get("simulation.scheme", ""):  # only such a one needs the schemes themselves
+        from porthos.cli.spelling import as_in_files
+
+        changes = as_in_files(changes)
     file = ModelFile.read(path, changes)
     if file.simulation is not None:
         with file.blaming("scheme"):

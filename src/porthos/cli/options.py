@@ -17,7 +17,7 @@ RunPath: TypeAlias = Annotated[
 ]
 ResultPath: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A result written by `porthos run`.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
-Scheme: TypeAlias = Annotated[str | None, typer.Option(help="Scheme, such as Midpoint or MidpointGGL.")]
+Scheme: TypeAlias = Annotated[str | None, typer.Option(help="Such as Midpoint or 'Composition(order=6)'.")]
 StepSize: TypeAlias = Annotated[str | None, typer.Option("--step", help="Step in seconds.")]
 Rtol: TypeAlias = Annotated[
     str | None, typer.Option("--rtol", help="Adaptive steps with this relative tolerance, in the place of --step.")

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from porthos.cli.spelling import scheme_of
 from porthos.errors import PorthosError, SimulationError, nearest
-from porthos.frontdoor import simulate
-from porthos.integrate.catalogue import spelled
+from porthos.frontdoor import LISTENER, Request, simulate
 from porthos.model.fields import fields_of, misfits
 from porthos.model.model import Model
 from porthos.model.nodes import parse
@@ -75,6 +75,37 @@ def run_object(target: Path, changes: Mapping[str, str], progress: bool | None) 
     return value
 
 
+class _Heard(BaseException):
+    """Ends a function of a file where it asks for a run: no handler of the file is meant for this."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+
+def _hear(request: Request) -> None:
+    raise _Heard(request)
+
+
+def request_of(target: Path) -> Request:
+    """What the run that `run_object` would make is made of, without the run; a model or system alone has no more."""
+    path, name, value = _found(target, RUN)
+    if _makes(value):
+        listening = LISTENER.set(_hear)
+        try:
+            with _blaming(path):
+                value = value()
+        except _Heard as heard:
+            return heard.request
+        finally:
+            LISTENER.reset(listening)
+    if not isinstance(value, Model | Descriptor):
+        raise PorthosError(
+            f"{path.name}: expected that {name}() asks for a run by ph.simulate(...), or makes a model or a system, "
+            f"found {type(value).__name__}. Write {path.name}:NAME for another one."
+        )
+    return Request(value)
+
+
 def _simulated(made: Model | Descriptor, given: dict[str, Any], path: Path, name: str, progress: bool | None) -> Run:
     missing = [f"--{key}" for key in ("scheme", "step", "end") if key not in given]
     if missing:
@@ -89,7 +120,7 @@ def _simulated(made: Model | Descriptor, given: dict[str, Any], path: Path, name
 def _option(key: str, text: str) -> Any:
     """What an option of the command line means to `simulate`."""
     if key == "scheme":
-        return spelled(text)
+        return scheme_of(text)
     kind = fields_of(Simulation)[key].kind
     with misfits(key):
         return kind.read(parse(text, f"--{key}", numbered=False))

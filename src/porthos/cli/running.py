@@ -11,6 +11,7 @@ import typer
 
 from porthos.cli.answers import STOPPED, complain, tell
 from porthos.cli.python_files import is_python, read_object, run_object
+from porthos.cli.spelling import as_in_files
 from porthos.errors import PorthosError
 from porthos.frontdoor import simulate_file
 from porthos.model.modelfile import load_model
@@ -35,7 +36,7 @@ def run_file(
         _answer(run, out, report, quiet, as_json)
         return
     try:
-        run = simulate_file(file, changes, on_failure="return", progress=progress, out=out)
+        run = simulate_file(file, as_in_files(changes), on_failure="return", progress=progress, out=out)
     except KeyboardInterrupt as stop:
         if out is not None:
             raise

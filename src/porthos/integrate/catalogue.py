@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 from porthos.errors import PorthosError, nearest
@@ -79,6 +81,23 @@ def spelled(text: str) -> Contract:
             f"scheme: expected a name with options, such as 'Midpoint' or 'Composition(order=6)', found '{text}'."
         ) from error
     return scheme_named(kind, options)
+
+
+def in_python(text: str) -> str:
+    """What to write in Python for a scheme that was given as a text, or what is wrong with the text."""
+    name, bracket, more = text.strip().partition("(")
+    lower = {known.lower(): known for known in SCHEMES}
+    close = get_close_matches(name.strip().lower(), lower, n=1)
+    if not close:
+        return nearest(name, SCHEMES)
+    meant = lower[close[0]] + bracket + more
+    try:
+        spelled(meant)
+    except PorthosError as error:
+        return f"{error}"
+    call = re.sub(rf"(?<!['\"\w])({'|'.join(SCHEMES)})\b(?!\s*\()", r"\1()", meant)
+    call = re.sub(r"([A-Za-z]\w*\s*\()", r"ph.\1", call)
+    return f"Did you mean {call}?"
 
 
 def brief(text: str) -> str:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from porthos.errors import PorthosError, SimulationError, Status
+from porthos.errors import PorthosError, ResultError, SimulationError, Status, is_among, nearest
 from porthos.frontdoor import simulate
 from porthos.integrate.catalogue import spelled
 from porthos.integrate.composition import Composition
 from porthos.integrate.runge_kutta import RadauIIA
 from porthos.integrate.scheme import Contract
 from porthos.model.model import Model
+from porthos.notation import Array
 from porthos.results.run import Run
 from porthos.results.verdict import TINY
 from porthos.steps import Adaptive, count_steps
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 REPEATS = 3  # runs of which the fastest one counts
 FLOOR = 1e-12  # errors below this part of the solution are round-off: no order is taken from them
 FINER = 4  # the reference has steps smaller by this factor than the smallest one compared
+CHECKED = 2  # and a second one by this factor, which shows how much of the first is round-off
+SURE = 4  # errors are told from round-off where they are so many times as large as the two are apart
 STRICTER = 1e-2  # and, if all steps are adaptive, this part of the smallest tolerance
 LEAST = 1e-13  # but not less
 ERRORS = ("position_error", "velocity_error", "multiplier_error")  # in the order of `End`
@@ -74,27 +75,46 @@ class SchemeStudy:
     end: float
     reference: str
     trials: tuple[Trial, ...]
-    sizes: Mapping[str, float]  # of the solution, for the floor of round-off of each error
+    floors: Mapping[str, float]  # of each error: what is smaller may be round-off, of a run or of the reference
 
     @property
     def schemes(self) -> list[str]:
         """Their names, in the order given."""
         return list(dict.fromkeys(trial.scheme for trial in self.trials))
 
-    def of(self, scheme: str) -> list[Trial]:
-        """The trials of a scheme, from the largest step to the smallest, then those with tolerances."""
-        found = [t for t in self.trials if t.scheme == scheme]
+    def of(self, scheme: Contract | str) -> list[Trial]:
+        """The trials of a scheme, from the largest step to the smallest, then those with tolerances.
+
+        It is named as in the table, or as `compare` was told it.
+        """
+        name = self._name(scheme)
+        found = [t for t in self.trials if t.scheme == name]
         fixed, adaptive = ([t for t in found if np.isnan(t.tolerance) == flag] for flag in (True, False))
         return [*sorted(fixed, key=lambda t: -t.step), *sorted(adaptive, key=lambda t: -t.tolerance)]
 
-    def order(self, scheme: str, quantity: str = "position_error") -> float:
+    def order(self, scheme: Contract | str, quantity: str = "position_error") -> float:
         """The order measured with the two smallest fixed steps whose errors are above round-off; NaN if none are."""
-        floor = FLOOR * self.sizes[quantity]
+        if not is_among(quantity, ERRORS):
+            raise ResultError(f"order: quantity: found no error '{quantity}'. {nearest(quantity, ERRORS)}")
+        floor = self.floors[quantity]
         good = [t for t in self.of(scheme) if getattr(t, quantity) > floor and np.isnan(t.tolerance)]
         if len(good) < 2:
             return np.nan
         (a, b) = good[-2:]
         return float(np.log(getattr(a, quantity) / getattr(b, quantity)) / np.log(a.step / b.step))
+
+    def _name(self, scheme: Any) -> str:
+        """The name of a scheme in the table."""
+        known = self.schemes
+        if is_among(scheme, known):
+            return scheme
+        try:
+            name = _short(spelled(scheme) if isinstance(scheme, str) else scheme)
+        except PorthosError:
+            name = scheme
+        if name not in known:
+            raise ResultError(f"the study of '{self.name}' has no scheme '{scheme}'. {nearest(scheme, known)}")
+        return name
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each trial."""
@@ -161,7 +181,8 @@ def compare(
     Schemes are objects or names such as "Gauss(2)" or "Composition(order=6)". `steps` are numbers, or `Adaptive` ones
     for schemes that follow a tolerance; where a scheme and a step or the system do not suit each other, the study says
     why. The `reference` is a run to the same end; by default Composition(order=8) on mechanisms, RadauIIA(5) on other
-    systems, with a quarter of the smallest step. Wall times are the least of three runs that record the end alone.
+    systems, with a quarter of the smallest step. A second one, with half of it, shows which errors are round-off, of
+    which no order is told. Wall times are the least of three runs that record the end alone.
     """
     system = model.assemble() if isinstance(model, Model) else model
     if not isinstance(system, Descriptor):
@@ -170,6 +191,7 @@ def compare(
     for h in steps:
         if not isinstance(h, Adaptive):
             count_steps(h, end, 1)
+    _once("steps", [repr(h) if isinstance(h, Adaptive) else float(h) for h in steps], steps)
     if not isinstance(reference, Run | None):
         raise PorthosError(f"compare: reference: expected a run to the same end, or none, found {reference!r}.")
     exact = _reference(system, steps, end, inputs) if reference is None else reference
@@ -177,8 +199,9 @@ def compare(
         raise PorthosError(f"compare: expected a reference to end = {end:g}, found one to t = {exact.t[-1]:g}.")
     problem = _Problem(system, end, inputs, end_of(exact), kept_momenta(exact))
     trials = tuple(problem.trial(scheme, h) for scheme in chosen for h in steps)
-    sizes = dict(zip(ERRORS, (float(np.abs(part).max(initial=TINY)) for part in problem.exact), strict=True))
-    return SchemeStudy(system.name, end, exact.scheme, trials, sizes)
+    second = _second(system, steps, end, inputs) if reference is None else None
+    floors = dict(zip(ERRORS, map(_floor, problem.exact, second or problem.exact), strict=True))
+    return SchemeStudy(system.name, end, exact.scheme, trials, floors)
 
 
 def _some(what: str, given: Any, expected: str) -> list[Any]:
@@ -188,6 +211,17 @@ def _some(what: str, given: Any, expected: str) -> list[Any]:
     if not found:
         raise PorthosError(f"compare: {what}: expected a list of {expected}, at least one, found {given!r}.")
     return found
+
+
+def _once(what: str, keys: list[Any], given: list[Any]) -> None:
+    """Refuse what is there twice, under whatever name: its rows could not be told apart."""
+    for k, key in enumerate(keys):
+        first = keys.index(key)
+        if first < k:
+            raise PorthosError(
+                f"compare: {what}: found {given[first]!r} and {given[k]!r}, which are the same. Expected each once; "
+                "remove one of them."
+            )
 
 
 def _chosen(given: Any) -> list[Contract]:
@@ -200,27 +234,16 @@ def _chosen(given: Any) -> list[Contract]:
     for scheme in chosen:
         if not isinstance(scheme, Contract):
             raise PorthosError(f"compare: schemes: expected a scheme such as ph.Gauss(2), found {scheme!r}.")
+    _once("schemes", [_short(scheme) for scheme in chosen], found)
     return chosen
 
 
-def compare_file(
-    path: Path, schemes: Sequence[str], steps: Sequence[float], end: float | None, tolerances: Sequence[float] = ()
-) -> SchemeStudy:
-    """The same for a model file; what is not given is taken from it, with steps 1, 1/2 and 1/4 of its own."""
-    from porthos.model.modelfile import ModelFile
-
-    file = ModelFile.read(path)
-    plan = file.plan()
-    names = list(schemes) or ["Midpoint", "MidpointGGL", "Composition(order=4)", "Composition(order=6)"]
-    sizes: list[float | Adaptive] = [*steps, *(Adaptive(rtol=rtol, atol=rtol) for rtol in tolerances)]
-    if not sizes and not isinstance(plan.step, Real):
-        raise PorthosError(f"compare: '{path.name}' has no fixed step to begin with, found {plan.step!r}. Give --step.")
-    sizes = sizes or [plan.step / k for k in (1, 2, 4)]  # type: ignore[operator] # it is a number
-    return compare(file.model, names, sizes, end or plan.end, plan.inputs)
-
-
 def _reference(
-    system: Descriptor, steps: Sequence[float | Adaptive], end: float, inputs: Mapping[str, Any] | None
+    system: Descriptor,
+    steps: Sequence[float | Adaptive],
+    end: float,
+    inputs: Mapping[str, Any] | None,
+    finer: int = FINER,
 ) -> AnyRun:
     """A run with four states after its start, so that momenta that happen to come back are not taken for kept."""
     sizes = [h for h in steps if not isinstance(h, Adaptive)]
@@ -231,9 +254,27 @@ def _reference(
             return simulate(system, RadauIIA(5), Adaptive(least, least), end, inputs, times=times, progress=False)
         scheme = Composition(order=8) if isinstance(system, MechanicalSystem) else RadauIIA(5)
         every = count_steps(min(sizes), end, 1)
-        return simulate(system, scheme, min(sizes) / FINER, end, inputs, every=every, progress=False)
+        return simulate(system, scheme, min(sizes) / finer, end, inputs, every=every, progress=False)
     except PorthosError as error:
         raise PorthosError(f"compare: the reference failed: {error} Give a run of your own as `reference`.") from error
+
+
+def _second(
+    system: Descriptor, steps: Sequence[float | Adaptive], end: float, inputs: Mapping[str, Any] | None
+) -> End | None:
+    """The end of a reference with other steps; none where it fails, or where no order is asked for."""
+    if all(isinstance(h, Adaptive) for h in steps):
+        return None
+    try:
+        return end_of(_reference(system, steps, end, inputs, CHECKED))
+    except PorthosError:
+        return None
+
+
+def _floor(exact: Array, second: Array) -> float:
+    """Up to which size the errors of a quantity may be round-off."""
+    apart = float(np.abs(exact - second).max(initial=0.0)) if exact.size == second.size else 0.0
+    return max(FLOOR * float(np.abs(exact).max(initial=TINY)), SURE * apart)
 
 
 @dataclass(frozen=True)
