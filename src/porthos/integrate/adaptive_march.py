@@ -2,8 +2,10 @@
 
 The error of a step is estimated by a second result of lower order where the method has one, else by step doubling:
 e = (x_(h/2, h/2) - x_h)/(2^p - 1), and the run goes on from the two halves. e is of order h^(p+1); it may use the part
-h/end of the tolerance, so that errors of all steps together stay within it. States without a rate, such as multipliers,
-are left out: their errors do not grow, and their orders are lower.
+h/end of the tolerance, so that errors of all steps together stay within it. A second result of order p - 1 is off by
+d, of order h^p, as a part of the state; for the first, from which the run goes on, d^(1 + 1/p) times a number of the
+scheme stands, of order h^(p+1) too. States without a rate, such as multipliers, are left out: their errors do not
+grow, and their orders are lower.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ class _Control:
         if not whole.step.converged:
             return Trial((whole,), np.inf)
         if isinstance(whole.step, EmbeddedStep):
-            return Trial((whole,), self._measure(whole.step.error, x, whole.step.x, h))
+            return Trial((whole,), self._of_higher_order(self._measure(whole.step.error, x, whole.step.x, h), h))
         first = self._step("half", t, h / 2, x, None)
         if not first.step.converged:
             return Trial((first,), np.inf)
@@ -76,7 +78,16 @@ class _Control:
         difference = self.walk.scheme.error_of(second.step.x - whole.step.x, t + h, second.step.x)
         error = difference / (2**self.order - 1)
         self._tried = whole
-        return Trial((first, second), self._measure(error, x, second.step.x, h) / max(h / self.end, LEAST))
+        return Trial((first, second), self._measure(error, x, second.step.x, h) / self._share(h))
+
+    def _share(self, h: float) -> float:
+        """The part of the tolerance that a step of h may use."""
+        return max(h / self.end, LEAST)
+
+    def _of_higher_order(self, error: float, h: float) -> float:
+        """The error of a step of h, in units of its share, whose embedded result is off by `error` tolerances."""
+        growth = (self.adaptive.rtol * error) ** (1 / self.order)  # with h, the time that the motion takes as the unit
+        return self.walk.scheme.embedded_ratio * growth * error / self._share(h)
 
     def _measure(self, error: Array, x0: Array, x1: Array, h: float) -> float:
         """The largest error of a step of h in units of the tolerance."""

@@ -41,6 +41,8 @@ class HEDOP5(MechanicalScheme):
     not stiff.
     """
 
+    embedded_ratio = 5.0
+
     @property
     def tableau(self) -> Tableau:
         """Of the stages."""
@@ -73,5 +75,7 @@ class HEDOP5(MechanicalScheme):
             Lambda.append(lam)
         X = np.hstack([Q[:STAGES], V, Lambda])
         change = h * (np.append(ROWS[STAGES - 1], 0.0) - LOWER)
-        error = np.concatenate([change @ np.array(V), change @ np.array(rates), np.zeros(motion.m)])
+        still = np.zeros(motion.m)  # G (V - V') of the two results tells what V was off by, not how it goes on
+        along = solve(np.append(motion.inertia(X[-1, :n], V[-1]) @ (change @ np.array(rates)), still))[:n]
+        error = np.concatenate([change @ np.array(V), along, still])
         return EmbeddedStep.explicit(X[-1], X, error, motion.meets(at.t + h, X[-1, :n], ASTRAY))

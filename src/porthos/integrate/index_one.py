@@ -125,6 +125,8 @@ class MDOP5(IndexOne):
 class DOP853(IndexOne):
     """The method of order 8 of Dormand and Prince, as SciPy has it, on accelerations of mechanisms and Lagrangians."""
 
+    embedded_ratio = 0.15
+
     @property
     def tableau(self) -> Tableau:
         """Twelve stages, and the result as a thirteenth."""

@@ -113,6 +113,7 @@ class StateScheme(Iterated):
     """A method that steps the states of descriptor systems."""
 
     free_steps: ClassVar[bool] = True  # whether each step may have another size than the one before
+    embedded_ratio: ClassVar[float] = 1.0  # error of a step over d^(1 + 1/p), d that of its embedded result; measured
     limits: ClassVar[str] = ""  # a sentence on steps that the method cannot make whatever Newton's method does
 
     def __post_init__(self) -> None:
