@@ -68,7 +68,8 @@ class _Control:
         if not whole.step.converged:
             return Trial((whole,), np.inf)
         if isinstance(whole.step, EmbeddedStep):
-            return Trial((whole,), self._of_higher_order(self._measure(whole.step.error, x, whole.step.x, h), h))
+            error = self._measure(whole.step.error, x, whole.step.x, h)
+            return Trial((whole,), self._of_higher_order(error, whole.step.x, h))
         first = self._step("half", t, h / 2, x, None)
         if not first.step.converged:
             return Trial((first,), np.inf)
@@ -84,9 +85,11 @@ class _Control:
         """The part of the tolerance that a step of h may use."""
         return max(h / self.end, LEAST)
 
-    def _of_higher_order(self, error: float, h: float) -> float:
-        """The error of a step of h, in units of its share, whose embedded result is off by `error` tolerances."""
-        growth = (self.adaptive.rtol * error) ** (1 / self.order)  # with h, the time that the motion takes as the unit
+    def _of_higher_order(self, error: float, x: Array, h: float) -> float:
+        """The error of a step of h to x, in units of its share, whose embedded result is off by `error` tolerances."""
+        size = max(self.size.max(initial=0.0), np.abs(x).max(initial=0.0)) or 1.0
+        part = (self.adaptive.rtol + self.adaptive.atol / size) * error
+        growth = part ** (1 / self.order)  # with h, the time that the motion takes as the unit
         return self.walk.scheme.embedded_ratio * growth * error / self._share(h)
 
     def _measure(self, error: Array, x0: Array, x1: Array, h: float) -> float:
