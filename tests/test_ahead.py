@@ -77,3 +77,11 @@ def test_a_program_that_waits_says_once_for_what(monkeypatch, tmp_path, caplog):
     caplog.clear()
     ahead.ready(ahead.GGL)
     assert not caplog.records
+
+
+def test_nothing_is_read_once_all_is_known(monkeypatch):
+    """Each run asks; to look at the sources again took three times as long as a short run."""
+    for part in (ahead.ASSEMBLY, *ahead.MARCHES):
+        ahead.ready(part)
+    monkeypatch.setattr(ahead, "cache_folder", lambda: pytest.fail("the sources are looked at"))
+    ahead.start(ahead.MIDPOINT)

@@ -48,7 +48,7 @@ def start(first: str) -> None:
     Marches share most of their kernels, and each child loads what the other one has made. They may still be at work
     when this program ends; the next one finds what they made.
     """
-    if not _possible():
+    if not all(_known(part) for part in (ASSEMBLY, *MARCHES)) and not _possible():  # the latter reads all sources
         _settled.update((ASSEMBLY, *MARCHES))
     for parts in ((first,), (ASSEMBLY, *(part for part in MARCHES if part != first))):
         missing = [part for part in parts if not _known(part)]
